@@ -1,8 +1,8 @@
-"""Iteration over a source, around a sans-IO session. No branch on content.
+"""Iteration over a source, around the two functions of a sans-IO session.
 
-Every exit closes the source: its end, an error, a consumer that stops early, a
-cancellation. After an error of the source the text that is already decided goes out
-first; after anything else (the consumer is gone) nothing more is said.
+No branch on content. Every exit closes the source: its end, an error, a consumer that
+stops early, a cancellation. After an error of the source the text that is already
+decided goes out first; after anything else (the consumer is gone) nothing is said.
 """
 
 from __future__ import annotations
@@ -10,25 +10,15 @@ from __future__ import annotations
 import inspect
 from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator, Iterable
 
-from streamguard.session import End, FindingHandler, HiddenHandler, Transformer
+__all__ = ["aclose_source", "close_source", "drive", "drive_sync"]
 
-__all__ = ["aclose_source", "close_source", "transform", "transform_sync"]
+Feed = Callable[[str], str]
+Flush = Callable[[bool], str]
+"""Called once at the end, told whether the source failed."""
 
 
-async def transform(
-    transformer: Transformer,
-    source: AsyncIterable[str],
-    /,
-    *,
-    end: End | Callable[[], End] = End.COMPLETE,
-    on_finding: FindingHandler | None = None,
-    on_hidden: HiddenHandler | None = None,
-) -> AsyncGenerator[str, None]:
-    """See `Transformer.transform`."""
-    if not hasattr(source, "__aiter__"):
-        raise TypeError(f"transform() needs an async iterable, not {type(source).__name__}; see transform_sync()")
-    session = transformer.session(on_finding=on_finding, on_hidden=on_hidden)
-    feed = session.feed
+async def drive(feed: Feed, flush: Flush, source: AsyncIterable[str], /) -> AsyncGenerator[str, None]:
+    """Yield what `feed` returns for each chunk of `source`, then what `flush` returns."""
     iterator = aiter(source)
     try:
         failure: Exception | None = None
@@ -40,11 +30,9 @@ async def transform(
             except Exception as error:
                 failure = error
                 break
-            text = feed(chunk)
-            if text:
+            if text := feed(chunk):
                 yield text
-        text = session.flush(End.ERROR if failure else end() if callable(end) else end)
-        if text:
+        if text := flush(failure is not None):
             yield text
         if failure is not None:
             raise failure
@@ -52,20 +40,8 @@ async def transform(
         await aclose_source(iterator, source)
 
 
-def transform_sync(
-    transformer: Transformer,
-    source: Iterable[str],
-    /,
-    *,
-    end: End | Callable[[], End] = End.COMPLETE,
-    on_finding: FindingHandler | None = None,
-    on_hidden: HiddenHandler | None = None,
-) -> Generator[str, None, None]:
-    """See `Transformer.transform_sync`."""
-    if not hasattr(source, "__iter__"):
-        raise TypeError(f"transform_sync() needs an iterable, not {type(source).__name__}; see transform()")
-    session = transformer.session(on_finding=on_finding, on_hidden=on_hidden)
-    feed = session.feed
+def drive_sync(feed: Feed, flush: Flush, source: Iterable[str], /) -> Generator[str, None, None]:
+    """Do as `drive` does, for a synchronous source."""
     iterator = iter(source)
     try:
         failure: Exception | None = None
@@ -77,11 +53,9 @@ def transform_sync(
             except Exception as error:
                 failure = error
                 break
-            text = feed(chunk)
-            if text:
+            if text := feed(chunk):
                 yield text
-        text = session.flush(End.ERROR if failure else end() if callable(end) else end)
-        if text:
+        if text := flush(failure is not None):
             yield text
         if failure is not None:
             raise failure

@@ -3,7 +3,7 @@
 A `Transformer` is settings. It never holds stream state, so one object serves any
 number of concurrent streams. `Transformer.session()` makes a `Session`: the state of
 ONE stream, fed with `feed`, ended with `flush`, used once. Nothing here does I/O;
-`drivers` adds iteration and closing of sources, and nothing else.
+`drivers` iterates over sources and closes them, and knows nothing of text.
 
 The invariant every session keeps: what it has returned so far is the longest text
 that is a prefix of `scrub(x + y)` for every continuation `y` of the text `x` it was
@@ -16,6 +16,8 @@ import enum
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator, Iterable
 from dataclasses import dataclass
+
+from streamguard.drivers import drive, drive_sync
 
 __all__ = [
     "Bound",
@@ -245,9 +247,12 @@ class Transformer(ABC):
             LimitExceededError: a stage was told to raise on a limit.
             Exception: whatever the source raises, after the text already decided.
         """
-        from streamguard.drivers import transform
-
-        return transform(self, source, end=end, on_finding=on_finding, on_hidden=on_hidden)
+        if not hasattr(source, "__aiter__"):
+            raise TypeError(
+                f"transform() needs an async iterable, not {type(source).__name__}; see transform_sync()"
+            )
+        session = self.session(on_finding=on_finding, on_hidden=on_hidden)
+        return drive(session.feed, _flusher(session, end), source)
 
     def transform_sync(
         self,
@@ -258,16 +263,28 @@ class Transformer(ABC):
         on_finding: FindingHandler | None = None,
         on_hidden: HiddenHandler | None = None,
     ) -> Generator[str, None, None]:
-        """Guard a synchronous stream of text; otherwise like `transform`."""
-        from streamguard.drivers import transform_sync
-
-        return transform_sync(self, source, end=end, on_finding=on_finding, on_hidden=on_hidden)
+        """Guard a synchronous stream of text; otherwise as `transform`."""
+        if not hasattr(source, "__iter__"):
+            raise TypeError(
+                f"transform_sync() needs an iterable, not {type(source).__name__}; see transform()"
+            )
+        session = self.session(on_finding=on_finding, on_hidden=on_hidden)
+        return drive_sync(session.feed, _flusher(session, end), source)
 
     def __or__(self, other: Transformer) -> Pipeline:
         """`a | b` runs `a` first and gives its output to `b`."""
         if not isinstance(other, Transformer):
             return NotImplemented
         return Pipeline(self, other)
+
+
+def _flusher(session: Session, end: End | Callable[[], End]) -> Callable[[bool], str]:
+    def flush(failed: bool) -> str:
+        if failed:
+            return session.flush(End.ERROR)
+        return session.flush(end() if callable(end) else end)
+
+    return flush
 
 
 @dataclass(frozen=True, slots=True, init=False)
