@@ -13,8 +13,8 @@ from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator, 
 __all__ = ["aclose_source", "close_source", "drive", "drive_sync"]
 
 Feed = Callable[[str], str]
-Flush = Callable[[bool], str]
-"""Called once at the end, told whether the source failed."""
+Flush = Callable[[Exception | None], str]
+"""Called once at the end, with the error the source raised, if it did."""
 
 
 async def drive(feed: Feed, flush: Flush, source: AsyncIterable[str], /) -> AsyncGenerator[str, None]:
@@ -32,7 +32,7 @@ async def drive(feed: Feed, flush: Flush, source: AsyncIterable[str], /) -> Asyn
                 break
             if text := feed(chunk):
                 yield text
-        if text := flush(failure is not None):
+        if text := flush(failure):
             yield text
         if failure is not None:
             raise failure
@@ -55,7 +55,7 @@ def drive_sync(feed: Feed, flush: Flush, source: Iterable[str], /) -> Generator[
                 break
             if text := feed(chunk):
                 yield text
-        if text := flush(failure is not None):
+        if text := flush(failure):
             yield text
         if failure is not None:
             raise failure

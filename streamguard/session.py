@@ -278,9 +278,9 @@ class Transformer(ABC):
         return Pipeline(self, other)
 
 
-def _flusher(session: Session, end: End | Callable[[], End]) -> Callable[[bool], str]:
-    def flush(failed: bool) -> str:
-        if failed:
+def _flusher(session: Session, end: End | Callable[[], End]) -> Callable[[Exception | None], str]:
+    def flush(failure: Exception | None) -> str:
+        if failure is not None:
             return session.flush(End.ERROR)
         return session.flush(end() if callable(end) else end)
 
