@@ -1,0 +1,88 @@
+"""`streamguard check`: is a policy a good one, and does what it describes keep the laws?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import click
+
+from streamguard.cli.exits import FOUND, OK
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from streamguard.session import Pipeline
+
+__all__ = ["check"]
+
+
+@click.command()
+@click.argument("policy", type=click.Path())
+@click.option("--no-laws", "laws", is_flag=True, flag_value=False, default=True, help="Only compile it.")
+def check(*, policy: str, laws: bool) -> int:
+    """Compile POLICY, show what each stage may hold back, and try the laws on it.
+
+    The laws (the same result for every cut, nothing shown that has to be taken back, and so
+    on) are tried on texts made up for the stages of the policy. Exit code 1: one is broken.
+    """
+    from rich.console import Console
+
+    from streamguard.policy import load_policy
+
+    pipeline = load_policy(policy)
+    console = Console()
+    console.print(_bounds(pipeline))
+    for note in _notes(pipeline):
+        console.print(f"note: {note}", highlight=False)
+    if not laws:
+        return OK
+    from streamguard.testing import LawViolation, check_transformer
+
+    texts = list(_texts(pipeline))
+    try:
+        check_transformer(pipeline, texts)
+    except LawViolation as violation:
+        # The texts are made up here, so they may be shown.
+        console.print(str(violation), style="red", markup=False, highlight=False)
+        return FOUND
+    console.print(
+        f"the laws hold on {len(texts)} texts and their combinations", style="green", highlight=False
+    )
+    return OK
+
+
+def _bounds(pipeline: Pipeline) -> Table:
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    table.add_column("stage", no_wrap=True)
+    table.add_column("rule", overflow="fold")
+    table.add_column("holds back", justify="right")
+    table.add_column("what is longer")
+    for bound in pipeline.bounds():
+        table.add_row(bound.stage, bound.rule, str(bound.characters), bound.policy)
+    return table
+
+
+def _notes(pipeline: Pipeline) -> Iterator[str]:
+    """What is allowed and probably not meant."""
+    from streamguard import Redactor
+    from streamguard.policy import KEY_VARIABLE
+
+    redactors = [number for number, stage in enumerate(pipeline.stages) if isinstance(stage, Redactor)]
+    if redactors and redactors[0] < len(pipeline.stages) - len(redactors):
+        yield "a redactor stands before a stage that removes text; a key joined by the removal is not seen"
+    if any(isinstance(stage, Redactor) and stage.key is None for stage in pipeline.stages):
+        yield f"placeholders carry a plain hash; set {KEY_VARIABLE} to key it"
+
+
+def _texts(pipeline: Pipeline) -> Iterator[str]:
+    """Short texts that come near what the stages act on, and reach it."""
+    from streamguard import Redactor
+
+    yield "Plain words, a < b and c > d.\n"
+    rules = [rule for stage in pipeline.stages if isinstance(stage, Redactor) for rule in stage.rules]
+    examples = [example for rule in rules for example in rule.examples[:1] if len(example) <= 80]
+    yield from examples[:: max(1, len(examples) // 6)]

@@ -1,0 +1,109 @@
+"""Which guard the flags ask for."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import click
+
+from streamguard.session import Pipeline, Transformer
+
+__all__ = ["GuardFlags", "guard_options"]
+
+
+@dataclass(frozen=True, slots=True)
+class GuardFlags:
+    """The flags that choose the stages, named as their options are."""
+
+    policy: str | None = None
+    fence: tuple[str, ...] = ()
+    default_fences: bool = True
+    preamble: bool = False
+    roleplay: bool = False
+    redact: bool = True
+    pii: bool = False
+
+    def guard(self) -> Transformer:
+        """Make the guard: what removes text first, what replaces it last.
+
+        Raises:
+            click.UsageError: the flags contradict each other or leave nothing to do.
+            PolicyError: the policy file is none.
+        """
+        if self.policy is not None:
+            others = [f"--{name}" for name in self._stage_flags()]
+            if others:
+                raise click.UsageError(f"--policy names all stages; leave out {', '.join(others)}")
+            from streamguard.policy import load_policy
+
+            return load_policy(self.policy)
+        return Pipeline(*self._stages())
+
+    def _stage_flags(self) -> list[str]:
+        given = [f.name for f in fields(self)[1:] if getattr(self, f.name) != f.default]
+        names = {"default_fences": "no-default-fences", "redact": "no-redact"}
+        return [names.get(name, name) for name in given]
+
+    def _stages(self) -> Sequence[Transformer]:
+        from streamguard import MEMORY, PII, REASONING, SECRETS, FenceScrubber, PreambleTrimmer, Redactor
+
+        if self.pii and not self.redact:
+            raise click.UsageError("--pii and --no-redact contradict each other")
+        stages: list[Transformer] = []
+        fences = (*MEMORY, *REASONING) if self.default_fences else ()
+        if fences or self.fence:
+            stages.append(FenceScrubber(*fences, *self.fence))
+        if self.roleplay:
+            from streamguard.presets import roleplay
+
+            stages.append(roleplay())
+        if self.preamble:
+            stages.append(PreambleTrimmer())
+        if self.redact:
+            from streamguard.policy import KEY_VARIABLE
+
+            key = os.environ.get(KEY_VARIABLE, "").encode("utf-8", "surrogateescape") or None
+            stages.append(Redactor(rules=(*SECRETS, *PII) if self.pii else SECRETS, key=key))
+        if not stages:
+            raise click.UsageError("these flags leave no stage to guard with")
+        return stages
+
+
+_OPTIONS = (
+    click.option("--policy", type=click.Path(), metavar="FILE", help="Take the stages from a policy file."),
+    click.option(
+        "--fence", multiple=True, metavar="NAME", help="Also hide <NAME>...</NAME> blocks. Repeatable."
+    ),
+    click.option(
+        "--no-default-fences",
+        "default_fences",
+        is_flag=True,
+        flag_value=False,
+        default=True,
+        help="Do not hide memory and reasoning blocks.",
+    ),
+    click.option("--preamble", is_flag=True, help='Also trim tool talk such as "Let me check the file."'),
+    click.option("--roleplay", is_flag=True, help="Also remove state operations and scaffold blocks."),
+    click.option(
+        "--no-redact", "redact", is_flag=True, flag_value=False, default=True, help="Do not redact secrets."
+    ),
+    click.option("--pii", is_flag=True, help="Also redact personal data: e-mail, cards, phone numbers."),
+)
+
+
+def guard_options(command: Callable[..., Any], /) -> Callable[..., Any]:
+    """Add the options of `GuardFlags` to a command, which receives them as `flags`."""
+
+    @functools.wraps(command)
+    def with_flags(**values: Any) -> object:
+        flags = GuardFlags(**{f.name: values.pop(f.name) for f in fields(GuardFlags)})
+        return command(flags=flags, **values)
+
+    decorated: Callable[..., Any] = with_flags
+    for option in reversed(_OPTIONS):
+        decorated = option(decorated)
+    return decorated
