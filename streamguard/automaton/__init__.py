@@ -1,0 +1,21 @@
+"""Patterns matched exactly while text streams."""
+
+from streamguard.automaton.matcher import Decided, Decision, Matcher, Pattern, Scan, State, Tail, swallow
+from streamguard.automaton.nfa import END
+from streamguard.automaton.pattern import Node, parse
+from streamguard.automaton.prefilter import prefix_length
+
+__all__ = [
+    "END",
+    "Decided",
+    "Decision",
+    "Matcher",
+    "Node",
+    "Pattern",
+    "Scan",
+    "State",
+    "Tail",
+    "parse",
+    "prefix_length",
+    "swallow",
+]

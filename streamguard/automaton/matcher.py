@@ -1,0 +1,520 @@
+"""The lazily determinised automaton: what is held, and when something is decided.
+
+Theory. Threads of the `Nfa` that began their value at the same character form a group.
+A state is: what stands before, the threads still in a context, and the groups in the
+order of their starts, each with its age (characters since its start), its threads and
+the matches it has found so far. Ages and distances are part of the state, so a state
+alone says how much is held back, and reading a character is one dictionary look-up.
+States are made when they are first needed, by reading one character class.
+
+Decisions are about the first group, since the leftmost match wins. It is decided when
+no thread of it is left, or when a match nobody can revoke has been found: then nothing
+but its end is open, and a `Tail` finds that without keeping the text. A thread that
+reaches a state an earlier group is in has lost to it and is dropped, which bounds the
+number of groups by the number of states.
+
+Invariant: a state holds from the start of its first group that can still take text
+away, never more.
+
+Order among matches that begin together: one without checks before one with, then the
+longest, then the first rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from operator import length_hint
+from typing import NamedTuple
+
+from streamguard.automaton.nfa import END, Nfa
+from streamguard.automaton.pattern import Concat, Node
+from streamguard.automaton.prefilter import Prefilter
+
+__all__ = ["Decided", "Decision", "Matcher", "Pattern", "Scan", "State", "Tail", "swallow"]
+
+MAX_CACHED_STATES = 20_000
+MAX_CACHED_CHARACTERS = 1_000
+BLOCK = 48
+"""Characters walked between two looks at whether the rest can be skipped."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """A rule as the automaton sees it.
+
+    Attributes:
+        value: what is taken out, and held until that is decided.
+        context: what has to stand before the value; remembered, never held.
+        checked: its matches may be refused by whoever asked for them.
+        keep: its matches stay, and with them whatever begins inside.
+        atomic: no match may run into one of its matches; implies `keep`.
+    """
+
+    value: Node
+    context: Node | None = None
+    checked: bool = False
+    keep: bool = False
+    atomic: bool = False
+
+
+class Residue(NamedTuple):
+    """What the state was where a group began: it returns when the group's text is cut out."""
+
+    behind: int
+    context: frozenset[int]
+    partial: frozenset[int]
+
+
+class Group(NamedTuple):
+    """The threads whose value began at one character."""
+
+    age: int
+    threads: frozenset[int]
+    matches: tuple[tuple[int, int], ...]  # (rule, characters since its end)
+    residue: Residue | None
+
+
+class Config(NamedTuple):
+    """What identifies a state."""
+
+    behind: int
+    context: frozenset[int]
+    groups: tuple[Group, ...]
+
+
+class Decision(NamedTuple):
+    """The first group is decided, at the position after the last character read.
+
+    Attributes:
+        age: characters since the value began.
+        matches: `(rule, characters since the value's end)`, best first; whoever asked
+            takes the first that passes its checks.
+        tail: finds the end, where the value may go on; `None` where it has ended.
+        refused: the state that goes on if no match passes.
+        residue: the state before the value began.
+    """
+
+    age: int
+    matches: tuple[tuple[int, int], ...]
+    tail: Tail | None
+    refused: Config
+    residue: Residue | None
+
+
+class Decided(Exception):  # noqa: N818 - a signal to whoever reads characters, not an error
+    """Raised by reading a character that decides the first group."""
+
+    def __init__(self, decision: Decision) -> None:
+        self.decision = decision
+
+
+class State(dict[str, "State"]):
+    """A state, as the map from the next character to the next state.
+
+    Attributes:
+        config: what it stands for.
+        hold: how many of the last characters read are held back.
+        quiet: no thread is under way, in no context and no value.
+    """
+
+    __slots__ = ("config", "hold", "matcher", "moves", "quiet")
+
+    def __init__(self, matcher: Matcher, config: Config, hold: int) -> None:
+        super().__init__()
+        self.matcher = matcher
+        self.config = config
+        self.hold = hold
+        self.quiet = not config.context and not config.groups
+        self.moves: dict[int, State | Decision] = {}
+
+    def __missing__(self, char: str) -> State:
+        mask = self.matcher.nfa.classify(char)
+        move = self.moves.get(mask)
+        if move is None:
+            move = self.moves[mask] = self.matcher.move(self.config, mask)
+        if isinstance(move, Decision):
+            raise Decided(move)
+        if len(self) < MAX_CACHED_CHARACTERS:
+            self[char] = move
+        return move
+
+
+class Tail(dict[str, "Tail"]):
+    """A decided value whose end is still open.
+
+    Attributes:
+        rule: the rule whose match ends here, or -1.
+        alive: whether the value may go on.
+        waiting: whether the next character may show that a match ends here.
+    """
+
+    __slots__ = ("alive", "behind", "forced", "matcher", "rule", "threads", "waiting")
+
+    def __init__(self, matcher: Matcher, behind: int, threads: frozenset[int], forced: int) -> None:
+        super().__init__()
+        self.matcher = matcher
+        self.behind = behind
+        self.threads = threads
+        self.forced = forced
+        closure = matcher.nfa.closure(threads, behind, None)
+        self.rule = forced if forced >= 0 else closure.accepts[0] if closure.accepts else -1
+        self.waiting = closure.waiting
+        self.alive = self.waiting or bool(closure.consuming)
+
+    def __missing__(self, char: str) -> Tail:
+        mask = self.matcher.nfa.classify(char)
+        tail = self.matcher.tail(
+            self.matcher.nfa.step_behind(self.behind, mask),
+            frozenset(
+                self.matcher.nfa.read(
+                    self.matcher.nfa.closure(self.threads, self.behind, mask).consuming, mask
+                )
+            ),
+            self.forced,
+        )
+        if len(self) < MAX_CACHED_CHARACTERS:
+            self[char] = tail
+        return tail
+
+    def late(self, mask: int) -> int:
+        """The rule whose match ends here if a character of class `mask` follows, or -1."""
+        if self.forced >= 0 or not self.waiting:
+            return self.rule
+        accepts = self.matcher.nfa.closure(self.threads, self.behind, mask).accepts
+        return accepts[0] if accepts else -1
+
+
+class Matcher:
+    """All patterns of a stage, compiled; shared by every stream.
+
+    The cache of states grows as texts need it, up to `MAX_CACHED_STATES`, and is then
+    begun anew. It never changes a result, so concurrent use is safe.
+    """
+
+    def __init__(
+        self,
+        patterns: Sequence[Pattern],
+        *,
+        limit: int,
+        release: bool = False,
+        glue: bool = False,
+    ) -> None:
+        """Compile the patterns.
+
+        Args:
+            patterns: in order of priority.
+            limit: characters after which an undecided value is decided.
+            release: an undecided value that reaches the limit is let go, not taken.
+            glue: matches are cut out with nothing in their place, so that what stands on
+                both sides comes together; remembers what stood before each value.
+        """
+        self.patterns = tuple(patterns)
+        self.limit = limit
+        self.nfa = Nfa()
+        self._release = release
+        self._glue = glue
+        self.starts = [
+            self.nfa.add_rule(rule, pattern.context, pattern.value) for rule, pattern in enumerate(patterns)
+        ]
+        self._initial = frozenset(self.nfa.initial)
+        self._checked = [pattern.checked for pattern in patterns]
+        self._keep = [pattern.keep or pattern.atomic for pattern in patterns]
+        self._atomic = [pattern.atomic for pattern in patterns]
+        self._spawned: dict[tuple[int, int], tuple[frozenset[int], frozenset[int]]] = {}
+        self._states: dict[Config, State] = {}
+        self._tails: dict[tuple[int, frozenset[int], int], Tail] = {}
+        self.prefilter = Prefilter(
+            [
+                pattern.value if pattern.context is None else Concat((pattern.context, pattern.value))
+                for pattern in patterns
+            ]
+        )
+        self.start = self.after("", start=True)
+        """The state at the start of a text."""
+
+    # -- states -----------------------------------------------------------------
+
+    def after(self, text: str, *, start: bool = False) -> State:
+        """The state with nothing under way, where `text` stands before."""
+        behind = 1 if start else 0
+        if not self.nfa.looks_behind:
+            text = text[-1:]
+        for char in text[-8:]:
+            behind = self.nfa.step_behind(behind, self.nfa.classify(char))
+        return self._state(behind, frozenset(), ())
+
+    def restore(self, residue: Residue | None) -> State:
+        """The state where a value was cut out: what stood before it goes on after it."""
+        if residue is None:
+            return self.start
+        behind, context, partial = residue
+        kept = frozenset(thread for thread in partial if self._keep[self.nfa.rule[thread]])
+        groups = tuple(Group(0, threads, (), None) for threads in (kept, partial - kept) if threads)
+        return self._state(behind, context, groups)
+
+    def tail(self, behind: int, threads: frozenset[int], forced: int) -> Tail:
+        """The tail that these threads are in; without threads, a dead one."""
+        key = (behind, threads, forced)
+        tail = self._tails.get(key)
+        if tail is None:
+            if len(self._tails) >= MAX_CACHED_STATES:
+                self._tails.clear()
+            tail = self._tails[key] = Tail(self, behind, threads, forced)
+        return tail
+
+    def _state(self, behind: int, context: frozenset[int], groups: tuple[Group, ...]) -> State:
+        config = Config(behind, context, groups)
+        state = self._states.get(config)
+        if state is None:
+            if len(self._states) >= MAX_CACHED_STATES:
+                self._states.clear()
+            hold = next((group.age for group in groups if not self._keeps(group)), 0)
+            state = self._states[config] = State(self, config, hold)
+        return state
+
+    def _keeps(self, group: Group) -> bool:
+        keep, rule = self._keep, self.nfa.rule
+        return all(keep[rule[thread]] for thread in group.threads) and all(
+            keep[match[0]] for match in group.matches
+        )
+
+    # -- reading ----------------------------------------------------------------
+
+    def move(self, config: Config, mask: int) -> State | Decision:
+        """Read one character of class `mask`."""
+        nfa = self.nfa
+        behind, context, groups = config
+        after = nfa.step_behind(behind, mask)
+        fresh = self._spawned.get((behind, mask))
+        if fresh is None:
+            fresh = self._spawned[behind, mask] = self._spawn(self._initial, behind, mask)
+        new_context, new_value = fresh
+        if context:
+            more_context, more_value = self._spawn(context, behind, mask)
+            new_context |= more_context
+            new_value |= more_value
+        taken: set[int] = set()
+        moved: list[Group] = []
+        for group in groups:
+            closure = nfa.closure(group.threads, behind, mask)
+            matches = dict(group.matches)
+            for rule in closure.accepts:
+                matches[rule] = 0
+            threads = nfa.read(closure.consuming, mask) - taken
+            taken |= threads
+            moved.append(self._arrive(group.age + 1, threads, matches, after, group.residue))
+        new_value -= taken
+        if new_value:
+            moved.append(self._arrive(1, new_value, {}, after, self._residue(config) if self._glue else None))
+        return self.settle(Config(after, new_context, tuple(moved)))
+
+    def finish(self, config: Config) -> State | Decision:
+        """Read the end of the text: every look-ahead sees it, every thread stops."""
+        groups: list[Group] = []
+        for group in config.groups:
+            matches = dict(group.matches)
+            for rule in self.nfa.closure(group.threads, config.behind, END).accepts:
+                matches[rule] = 0
+            groups.append(group._replace(threads=frozenset(), matches=tuple(sorted(matches.items()))))
+        return self.settle(Config(config.behind, frozenset(), tuple(groups)))
+
+    def _spawn(self, states: frozenset[int], behind: int, mask: int) -> tuple[frozenset[int], frozenset[int]]:
+        nfa = self.nfa
+        context: set[int] = set()
+        value: set[int] = set()
+        for state in nfa.closure(states, behind, mask).consuming:
+            (value if nfa.is_value[state] else context).update(nfa.read((state,), mask))
+        return frozenset(context), frozenset(value)
+
+    def _arrive(
+        self,
+        age: int,
+        threads: frozenset[int] | set[int],
+        matches: dict[int, int],
+        behind: int,
+        residue: Residue | None,
+    ) -> Group:
+        closure = self.nfa.closure(threads, behind, None)
+        for rule in matches:
+            matches[rule] += 1
+        for rule in closure.accepts:
+            matches[rule] = 0
+        alive = frozenset(threads) if closure.consuming or closure.waiting else frozenset[int]()
+        return Group(age, alive, tuple(sorted(matches.items())), residue)
+
+    def _residue(self, config: Config) -> Residue:
+        partial: set[int] = set()
+        for group in config.groups:
+            partial |= group.threads
+            if group.residue is not None:
+                partial |= group.residue.partial
+        return Residue(config.behind, config.context, frozenset(partial))
+
+    # -- deciding ---------------------------------------------------------------
+
+    def settle(self, config: Config) -> State | Decision:
+        """Decide what can be decided; the state if the first group is open."""
+        behind, context, groups = config
+        groups = tuple(group for group in groups if group.threads or group.matches)
+        atom = next((group for group in groups if self._ended_atom(group)), None)
+        if atom is not None:
+            return self._cut_at(atom, behind, groups)
+        waits = any(self._atomic[self.nfa.rule[thread]] for group in groups for thread in group.threads)
+        while groups and not waits:
+            group, rest = groups[0], groups[1:]
+            best = sorted(group.matches, key=lambda match: (self._checked[match[0]], match[1], match[0]))
+            if self._keeps(group):
+                if not group.threads:
+                    groups = tuple(other for other in rest if other.age <= best[0][1])
+                    continue
+                first = next((other for other in rest if not self._keeps(other)), None)
+                if first is None or first.age < self.limit:
+                    break
+                groups = rest
+                continue
+            refused = Config(behind, context, rest)
+            if not group.threads:
+                if not best:
+                    groups = rest
+                    continue
+                return Decision(group.age, tuple(best), None, refused, group.residue)
+            if best and not self._checked[best[0][0]]:
+                threads = frozenset(t for t in group.threads if not self._checked[self.nfa.rule[t]])
+                tail = self.tail(behind, threads, -1) if threads else None
+                return Decision(group.age, (best[0],), tail, refused, group.residue)
+            if group.age < self.limit:
+                break
+            if self._release:
+                groups = rest
+                continue
+            rule = best[0][0] if best else min(self.nfa.rule[thread] for thread in group.threads)
+            return Decision(
+                group.age, ((rule, 0),), self.tail(behind, group.threads, rule), refused, group.residue
+            )
+        return self._state(behind, context, groups)
+
+    def bound(self, rule: int) -> tuple[int, bool]:
+        """The most characters a rule holds back, and whether only the limit bounds them.
+
+        Counted on the threads of the rule alone, with every condition taken to hold.
+        """
+        nfa = self.nfa
+        end = [state for state, accepts in enumerate(nfa.accept) if accepts == rule]
+        certain = set() if self._checked[rule] else {t for t in range(len(nfa.edges)) if nfa.leads(t, end)}
+        most = 0
+        for starts in ({self.starts[rule]}, certain):
+            threads = set(starts)
+            for length in range(self.limit + 1):
+                threads = {t for t in nfa.successors(threads) if nfa.rule[t] == rule} - certain
+                if not threads:
+                    break
+                most = max(most, length + 1)
+        return min(most, self.limit), most > self.limit
+
+    def _ended_atom(self, group: Group) -> bool:
+        return any(self._atomic[rule] and not back for rule, back in group.matches)
+
+    def _cut_at(self, atom: Group, behind: int, groups: tuple[Group, ...]) -> State | Decision:
+        """An atomic match has ended: what ran into it is dropped.
+
+        A match without checks that ended before it is still made. One that ended right
+        before it is not if it may have asked what comes next: before the first pass
+        something else stood there.
+        """
+        none = Config(behind, frozenset(), ())
+        for group in groups:
+            if group is atom:
+                break
+            for rule, back in group.matches:
+                if back >= atom.age and not self._checked[rule] and not self._keep[rule]:
+                    return Decision(group.age, ((rule, back),), None, none, group.residue)
+        return self._state(*none)
+
+
+class Scan:
+    """One pass over one text: from decision to decision, skipping what is of no interest.
+
+    Attributes:
+        data: the text.
+        at: how far it has been read.
+        state: the state there.
+    """
+
+    __slots__ = ("_stops", "_walk_to", "at", "data", "matcher", "state")
+
+    def __init__(self, matcher: Matcher, state: State, data: str, at: int = 0) -> None:
+        self.matcher = matcher
+        self.state = state
+        self.data = data
+        self.at = at
+        self._walk_to = at
+        self._stops: Callable[[int], tuple[int, int]] | None = None
+
+    def next(self) -> Decision | None:
+        """Read on to the next decision; `None` at the end of the text."""
+        data, state, at = self.data, self.state, self.at
+        size = len(data)
+        while at < size:
+            if state.quiet and at >= self._walk_to and size - at > BLOCK:
+                target, self._walk_to = self._skip(at)
+                if target - at > 8:
+                    state = self.matcher.after(data[target - 8 : target])
+                    at = target
+                    continue
+            block = iter(data[at : at + BLOCK])
+            try:
+                for char in block:
+                    state = state[char]
+            except Decided as decided:
+                self.at = min(at + BLOCK, size) - length_hint(block)
+                self.state = state
+                return decided.decision
+            at = min(at + BLOCK, size)
+        self.state, self.at = state, at
+        return None
+
+    def resume(self, state: State, at: int) -> None:
+        """Go on in `state` from `at`, which may lie before what has been read."""
+        self._walk_to = max(self._walk_to, self.at)
+        self.state, self.at = state, at
+
+    def refuse(self, decision: Decision) -> Decision | None:
+        """Go on as if the decided group had never begun."""
+        outcome = self.matcher.settle(decision.refused)
+        if isinstance(outcome, Decision):
+            return outcome
+        self.state = outcome
+        return self.next()
+
+    def _skip(self, at: int) -> tuple[int, int]:
+        if self._stops is None:
+            self._stops = self.matcher.prefilter.stops(self.data, at)
+        return self._stops(at)
+
+
+def swallow(tail: Tail, data: str, at: int) -> tuple[Tail | None, int, int, int]:
+    """Read on inside a decided value.
+
+    Returns:
+        The tail at the end of the data, or `None` if the value has ended; how far was
+        read; the last position where a match ended, or -1; its rule.
+    """
+    end = rule = -1
+    size = len(data)
+    while at < size:
+        char = data[at]
+        following = tail[char]
+        if tail.waiting:
+            late = tail.late(tail.matcher.nfa.classify(char))
+            if late >= 0:
+                end, rule = at, late
+        if not following.threads:
+            return None, at, end, rule
+        tail = following
+        at += 1
+        if tail.rule >= 0:
+            end, rule = at, tail.rule
+        if not tail.alive:
+            return None, at, end, rule
+    return tail, at, end, rule

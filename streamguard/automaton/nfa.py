@@ -1,0 +1,263 @@
+"""Patterns as one non-deterministic automaton, and the questions asked of it.
+
+Each rule is a context, which is remembered, and a value, which is held. A thread is a
+state with the position where its value began; threads still in their context have no
+such position. Edges without a character may carry a condition: on what stands before
+(a bit of `behind`, kept by a Shift-And matcher over all look-behinds) or on the next
+character (known one step later: look-ahead is nothing but one more state).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+
+from streamguard.automaton.pattern import (
+    Alternation,
+    CharSet,
+    Concat,
+    LookBehind,
+    Node,
+    Repeat,
+)
+from streamguard.session import PatternError
+
+__all__ = ["END", "Behind", "Closure", "Nfa"]
+
+MAX_STATES = 60_000
+END = 1
+"""The class of the end of the text; characters have every bit but this one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Behind:
+    """Holds where one of `bits` is set in what stands before, or none if `negated`."""
+
+    bits: int
+    negated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Ahead:
+    """Holds where the class of the next character meets `classes`, or not if `negated`."""
+
+    classes: int
+    negated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Closure:
+    """Where threads stand, once every edge without a character has been followed."""
+
+    consuming: tuple[int, ...]
+    accepts: tuple[int, ...]
+    waiting: bool
+
+
+class Nfa:
+    """The states of all rules.
+
+    A character's class is a bit mask of the sets it belongs to.
+    """
+
+    def __init__(self) -> None:
+        self.edges: list[tuple[tuple[int, Behind | Ahead | None], ...]] = []
+        self.reads: list[tuple[int, int] | None] = []  # (bit of the set, next state)
+        self.accept: list[int | None] = []
+        self.rule: list[int] = []
+        self.is_value: list[bool] = []
+        self.initial: list[int] = []
+        self._sets: dict[CharSet, int] = {}
+        self._tests: list[Callable[[str], object]] = []
+        self._masks: dict[str, int] = {}
+        # Shift-And over all look-behind sequences; bit 0 is the start of the text.
+        self._behind: dict[tuple[CharSet, ...], int] = {(): 0}
+        self._behind_sets: list[int] = [0]
+        self._first = 0
+        self._last = 1
+        self._behind_masks: dict[int, int] = {}
+        self._rule = 0
+        self._value = False
+
+    # -- building ---------------------------------------------------------------
+
+    def add_rule(self, rule: int, context: Node | None, value: Node) -> int:
+        """Add a rule; returns the state its value starts in."""
+        self._rule, self._value = rule, True
+        end = self._state(accept=rule)
+        start = self._build(value, end)
+        if any(state == end for state in self._reachable_without_reading(start)):
+            raise PatternError("the value can be empty: let it match at least one character")
+        self._value = False
+        self.initial.append(start if context is None else self._build(context, start))
+        return start
+
+    def _state(
+        self,
+        edges: Iterable[tuple[int, Behind | Ahead | None]] = (),
+        reads: tuple[int, int] | None = None,
+        accept: int | None = None,
+    ) -> int:
+        if len(self.edges) >= MAX_STATES:
+            raise PatternError(f"the patterns need more than {MAX_STATES} states: use smaller repeat counts")
+        self.edges.append(tuple(edges))
+        self.reads.append(reads)
+        self.accept.append(accept)
+        self.rule.append(self._rule)
+        self.is_value.append(self._value)
+        return len(self.edges) - 1
+
+    def _build(self, node: Node, after: int) -> int:
+        """The state from which `node` leads to `after`."""
+        if isinstance(node, CharSet):
+            return self._state(reads=(self._set(node), after))
+        if isinstance(node, Concat):
+            for part in reversed(node.parts):
+                after = self._build(part, after)
+            return after
+        if isinstance(node, Alternation):
+            return self._state([(self._build(branch, after), None) for branch in node.branches])
+        if isinstance(node, Repeat):
+            if node.most is None:
+                loop = self._state()
+                self.edges[loop] = ((self._build(node.node, loop), None), (after, None))
+                after = loop
+            else:
+                stop = after
+                for _ in range(node.most - node.least):
+                    after = self._state([(self._build(node.node, after), None), (stop, None)])
+            for _ in range(node.least):
+                after = self._build(node.node, after)
+            return after
+        if isinstance(node, LookBehind):
+            bits = 0
+            for sequence in node.sequences:
+                bits |= 1 << self._sequence(sequence)
+            return self._state([(after, Behind(bits, node.negated))])
+        classes = END if node.end else 0
+        for charset in node.sets:
+            classes |= 1 << self._set(charset)
+        return self._state([(after, Ahead(classes, node.negated))])
+
+    def _set(self, charset: CharSet) -> int:
+        if charset not in self._sets:
+            self._sets[charset] = len(self._sets) + 1
+            self._tests.append(re.compile(charset.source, charset.flags).fullmatch)
+        return self._sets[charset]
+
+    def _sequence(self, sequence: tuple[CharSet, ...]) -> int:
+        """The bit that is set where `sequence` ends."""
+        if sequence not in self._behind:
+            self._first |= 1 << len(self._behind_sets)
+            self._behind_sets.extend(self._set(charset) for charset in sequence)
+            self._behind[sequence] = len(self._behind_sets) - 1
+            self._last |= 1 << self._behind[sequence]
+        return self._behind[sequence]
+
+    def _reachable_without_reading(self, state: int) -> set[int]:
+        seen = {state}
+        stack = [state]
+        while stack:
+            for target, _ in self.edges[stack.pop()]:
+                if target not in seen:
+                    seen.add(target)
+                    stack.append(target)
+        return seen
+
+    # -- asking -----------------------------------------------------------------
+
+    def classify(self, char: str) -> int:
+        """The class of a character."""
+        mask = self._masks.get(char)
+        if mask is None:
+            mask = 0
+            for bit, test in enumerate(self._tests, 1):
+                if test(char):
+                    mask |= 1 << bit
+            if len(self._masks) > 8192:
+                self._masks.clear()
+            self._masks[char] = mask
+        return mask
+
+    @property
+    def looks_behind(self) -> bool:
+        """Whether any pattern asks what stands before, the start of the text aside."""
+        return self._first != 0
+
+    def step_behind(self, behind: int, mask: int) -> int:
+        """What stands before, after one more character."""
+        matching = self._behind_masks.get(mask)
+        if matching is None:
+            matching = 0
+            for position, bit in enumerate(self._behind_sets):
+                if position and mask >> bit & 1:
+                    matching |= 1 << position
+            self._behind_masks[mask] = matching
+        return ((behind & ~self._last) << 1 | self._first) & matching
+
+    def closure(self, states: Iterable[int], behind: int, mask: int | None) -> Closure:
+        """Follow the edges without a character.
+
+        Args:
+            states: where the threads are.
+            behind: what stands before.
+            mask: the class of the next character; `None` while it is not known, which
+                leaves edges that wait for it.
+        """
+        edges, reads, accept = self.edges, self.reads, self.accept
+        seen = set(states)
+        stack = list(seen)
+        consuming: list[int] = []
+        accepts: set[int] = set()
+        waiting = False
+        while stack:
+            state = stack.pop()
+            if reads[state] is not None:
+                consuming.append(state)
+                continue
+            rule = accept[state]
+            if rule is not None:
+                accepts.add(rule)
+            for target, condition in edges[state]:
+                if condition is not None:
+                    if isinstance(condition, Behind):
+                        if bool(behind & condition.bits) is condition.negated:
+                            continue
+                    elif mask is None:
+                        waiting = True
+                        continue
+                    elif bool(mask & condition.classes) is condition.negated:
+                        continue
+                if target not in seen:
+                    seen.add(target)
+                    stack.append(target)
+        return Closure(tuple(consuming), tuple(sorted(accepts)), waiting)
+
+    def leads(self, state: int, ends: Collection[int]) -> bool:
+        """Whether edges without character or condition lead from `state` to one of `ends`."""
+        seen = {state}
+        stack = [state]
+        while stack:
+            found = stack.pop()
+            if found in ends:
+                return True
+            for target, condition in self.edges[found]:
+                if condition is None and target not in seen:
+                    seen.add(target)
+                    stack.append(target)
+        return False
+
+    def successors(self, states: Iterable[int]) -> set[int]:
+        """Where one character, whichever, can lead from `states`, whatever stands around."""
+        reads = (self.reads[state] for start in states for state in self._reachable_without_reading(start))
+        return {read[1] for read in reads if read is not None}
+
+    def read(self, states: Iterable[int], mask: int) -> set[int]:
+        """Where the consuming `states` go with a character of class `mask`."""
+        moved: set[int] = set()
+        for state in states:
+            reads = self.reads[state]
+            if reads is not None and mask >> reads[0] & 1:
+                moved.add(reads[1])
+        return moved

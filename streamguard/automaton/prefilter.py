@@ -1,0 +1,251 @@
+"""Where in a long text a match could be, found without walking it.
+
+Every match of a pattern contains one of its anchors: literals that the pattern itself
+requires, with a bound on what can stand between the match's start and the anchor. They
+are derived from the pattern, never written beside it, so they cannot miss what the
+pattern accepts. A text without anchors is passed over at the speed of one
+Aho-Corasick scan, or of `str.find` where the anchors are single characters.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+from streamguard.automaton.pattern import Alternation, CharSet, Concat, Node, Repeat
+
+if TYPE_CHECKING:
+    import ahocorasick_rs
+
+__all__ = ["Anchors", "Prefilter", "anchors", "exact", "members", "prefix_length", "width"]
+
+MAX_STRINGS = 64
+"""Most literals one stretch of a pattern may stand for (case variants count)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Anchors:
+    """Literals of which every match contains one.
+
+    Attributes:
+        strings: the literals.
+        lead: most characters between the start of a match and its anchor.
+    """
+
+    strings: frozenset[str]
+    lead: int
+
+    @property
+    def score(self) -> tuple[int, int, int]:
+        """How telling they are: length counts first, then how few there are."""
+        return min(map(len, self.strings)), -len(self.strings), -self.lead
+
+
+@cache
+def members(charset: CharSet) -> frozenset[str] | None:
+    """The characters of a set, or `None` where they are many or hard to list."""
+    source = charset.source
+    if source.startswith("[^") or source == "." or re.search(r"\\[dDwWsSxuU]", source):
+        return None
+    candidates = set(map(chr, range(128)))
+    if not source.isascii():
+        if "-" in source:
+            return None
+        candidates.update(source)
+    if charset.flags & re.IGNORECASE:
+        candidates |= set("ıİſK") if source.isascii() else _cased()
+    test = re.compile(source, charset.flags).fullmatch
+    found = frozenset(char for char in candidates if test(char))
+    return found if 0 < len(found) <= MAX_STRINGS else None
+
+
+@cache
+def _cased() -> frozenset[str]:
+    """Every letter with another case, of any script."""
+    return frozenset(
+        char for char in map(chr, range(0x20000)) if char.lower() != char or char.upper() != char
+    )
+
+
+def exact(node: Node) -> frozenset[str] | None:
+    """Every string a pattern stands for, or `None` where they are too many."""
+    if isinstance(node, CharSet):
+        return members(node)
+    if isinstance(node, Alternation):
+        union: set[str] = set()
+        for branch in node.branches:
+            strings = exact(branch)
+            if strings is None:
+                return None
+            union |= strings
+        return frozenset(union) if len(union) <= MAX_STRINGS else None
+    if isinstance(node, Concat):
+        joined = frozenset([""])
+        for part in node.parts:
+            following = _product(joined, exact(part))
+            if following is None:
+                return None
+            joined = following
+        return joined
+    if isinstance(node, Repeat):
+        if node.most is None or node.most > MAX_STRINGS:
+            return None
+        strings = exact(Concat((node.node,) * node.least))
+        for count in range(node.least + 1, node.most + 1):
+            more = exact(Concat((node.node,) * count))
+            strings = None if strings is None or more is None else strings | more
+        return strings if strings is not None and len(strings) <= MAX_STRINGS else None
+    return frozenset([""])
+
+
+def width(node: Node) -> int | None:
+    """Most characters a pattern can match, or `None` where there is no bound."""
+    if isinstance(node, CharSet):
+        return 1
+    if isinstance(node, Alternation | Concat):
+        parts = [width(part) for part in (node.branches if isinstance(node, Alternation) else node.parts)]
+        known = [part for part in parts if part is not None]
+        if len(known) < len(parts):
+            return None
+        return max(known, default=0) if isinstance(node, Alternation) else sum(known)
+    if isinstance(node, Repeat):
+        inner = width(node.node)
+        return 0 if inner == 0 else None if inner is None or node.most is None else inner * node.most
+    return 0
+
+
+def anchors(node: Node) -> Anchors | None:
+    """The most telling anchors of a pattern, or `None` where it requires no literal."""
+    found: list[Anchors] = []
+    strings = exact(node)
+    if strings and "" not in strings:
+        found.append(Anchors(strings, 0))
+    if isinstance(node, Alternation):
+        branches = [anchors(branch) for branch in node.branches]
+        known = [branch for branch in branches if branch is not None]
+        if len(known) == len(branches):
+            union = frozenset[str]().union(*(branch.strings for branch in known))
+            found.append(Anchors(union, max(branch.lead for branch in known)))
+    elif isinstance(node, Repeat) and node.least > 0:
+        inner = anchors(node.node)
+        if inner is not None:
+            found.append(inner)
+    elif isinstance(node, Concat):
+        found.extend(_concat_anchors(node))
+    return max(found, key=lambda one: one.score, default=None)
+
+
+def _concat_anchors(node: Concat) -> list[Anchors]:
+    found: list[Anchors] = []
+    lead: int | None = 0
+    for index, part in enumerate(node.parts):
+        if lead is None:
+            break
+        inner = anchors(part)
+        if inner is not None:
+            found.append(Anchors(inner.strings, lead + inner.lead))
+        run: frozenset[str] | None = frozenset([""])
+        for following in node.parts[index:]:
+            run = _product(run, exact(following))
+            if run is None:
+                break
+            if "" not in run:
+                found.append(Anchors(run, lead))
+        size = width(part)
+        lead = None if size is None else lead + size
+    return found
+
+
+def prefix_length(node: Node) -> int:
+    """Length of the literal that every match begins with; the shortest where there are several."""
+    strings = exact(node)
+    if strings:
+        return min(map(len, strings))
+    if isinstance(node, Alternation):
+        return min(map(prefix_length, node.branches))
+    if isinstance(node, Repeat):
+        return prefix_length(node.node) if node.least else 0
+    length = 0
+    if isinstance(node, Concat):
+        for part in node.parts:
+            length += prefix_length(part)
+            if exact(part) is None:
+                break
+    return length
+
+
+def _product(heads: frozenset[str] | None, tails: frozenset[str] | None) -> frozenset[str] | None:
+    if heads is None or tails is None or len(heads) * len(tails) > MAX_STRINGS:
+        return None
+    return frozenset(head + tail for head in heads for tail in tails)
+
+
+class Prefilter:
+    """The anchors of several patterns together."""
+
+    def __init__(self, nodes: Sequence[Node]) -> None:
+        self.derived = [anchors(node) for node in nodes]
+        known = [one for one in self.derived if one is not None]
+        self.complete = len(known) == len(self.derived)
+        """Whether every pattern has anchors; without that nothing can be skipped."""
+        self.strings = frozenset[str]().union(*(one.strings for one in known))
+        self.lead = max((one.lead for one in known), default=0)
+        self._longest = max(map(len, self.strings), default=0)
+        self._automaton: ahocorasick_rs.AhoCorasick | None = None
+
+    def stops(self, data: str, at: int) -> Callable[[int], tuple[int, int]]:
+        """Look through `data` from `at` on.
+
+        Returns:
+            A function from a position where nothing is under way to the next position
+            from which the text has to be walked, and the position up to which.
+        """
+        size = len(data)
+        if not self.complete:
+            return lambda position: (position, size)
+        if self._longest == 1:
+            return self._characters(data)
+        if self._automaton is None:
+            import ahocorasick_rs
+
+            self._automaton = ahocorasick_rs.AhoCorasick(sorted(self.strings))
+        hits = self._automaton.find_matches_as_indexes(data[at:] if at else data)
+        hits.reverse()
+        last = size - self.lead - self._longest + 1
+
+        def stop(position: int) -> tuple[int, int]:
+            while hits and hits[-1][2] + at <= position:
+                hits.pop()
+            if not hits:
+                return max(position, last), size
+            _, start, end = hits[-1]
+            return max(position, min(start + at - self.lead, last)), end + at
+
+        return stop
+
+    def _characters(self, data: str) -> Callable[[int], tuple[int, int]]:
+        size = len(data)
+        lead = self.lead
+        if len(self.strings) == 1:
+            (char,) = self.strings
+            find = data.find
+
+            def stop(position: int) -> tuple[int, int]:
+                start = find(char, position)
+                if start < 0:
+                    return max(position, size - lead), size
+                return max(position, start - lead), start + 1
+
+            return stop
+        search = re.compile(f"[{''.join(map(re.escape, sorted(self.strings)))}]").search
+
+        def stop_at_any(position: int) -> tuple[int, int]:
+            found = search(data, position)
+            if found is None:
+                return max(position, size - lead), size
+            return max(position, found.start() - lead), found.end()
+
+        return stop_at_any
