@@ -133,7 +133,7 @@ def read_steps(event: Event, provider: str = "auto", /) -> Iterable[Step] | None
     if event.get("error") or event.get("type") == "error":
         return (Ends(None, End.ERROR),)
     for name, (recognises, read) in _READERS.items():
-        if name == provider or (provider == "auto" and recognises(event)):
+        if provider in (name, "auto") and recognises(event):
             return read(event)
     return None
 
