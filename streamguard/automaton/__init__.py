@@ -1,6 +1,16 @@
 """Patterns matched exactly while text streams."""
 
-from streamguard.automaton.matcher import Decided, Decision, Matcher, Pattern, Scan, State, Tail, swallow
+from streamguard.automaton.matcher import (
+    Decided,
+    Decision,
+    Matcher,
+    Pattern,
+    Residue,
+    Scan,
+    State,
+    Tail,
+    swallow,
+)
 from streamguard.automaton.nfa import END
 from streamguard.automaton.pattern import Node, parse
 from streamguard.automaton.prefilter import prefix_length
@@ -12,6 +22,7 @@ __all__ = [
     "Matcher",
     "Node",
     "Pattern",
+    "Residue",
     "Scan",
     "State",
     "Tail",

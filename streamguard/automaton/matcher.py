@@ -31,7 +31,7 @@ from streamguard.automaton.nfa import END, Nfa
 from streamguard.automaton.pattern import Concat, Node
 from streamguard.automaton.prefilter import Prefilter
 
-__all__ = ["Decided", "Decision", "Matcher", "Pattern", "Scan", "State", "Tail", "swallow"]
+__all__ = ["Decided", "Decision", "Matcher", "Pattern", "Residue", "Scan", "State", "Tail", "swallow"]
 
 MAX_CACHED_STATES = 20_000
 MAX_CACHED_CHARACTERS = 1_000
@@ -49,6 +49,7 @@ class Pattern:
         checked: its matches may be refused by whoever asked for them.
         keep: its matches stay, and with them whatever begins inside.
         atomic: no match may run into one of its matches; implies `keep`.
+        told: a kept match that is told as a decision once it has ended.
     """
 
     value: Node
@@ -56,6 +57,7 @@ class Pattern:
     checked: bool = False
     keep: bool = False
     atomic: bool = False
+    told: bool = False
 
 
 class Residue(NamedTuple):
@@ -205,7 +207,8 @@ class Matcher:
         Args:
             patterns: in order of priority.
             limit: characters after which an undecided value is decided.
-            release: an undecided value that reaches the limit is let go, not taken.
+            release: a value that reaches the limit ends at its last match, or was none;
+                without it such a value is taken, and goes on as long as it can.
             glue: matches are cut out with nothing in their place, so that what stands on
                 both sides comes together; remembers what stood before each value.
         """
@@ -366,6 +369,10 @@ class Matcher:
             best = sorted(group.matches, key=lambda match: (self._checked[match[0]], match[1], match[0]))
             if self._keeps(group):
                 if not group.threads:
+                    if self.patterns[best[0][0]].told:
+                        return Decision(
+                            group.age, tuple(best), None, Config(behind, context, rest), group.residue
+                        )
                     groups = tuple(other for other in rest if other.age <= best[0][1])
                     continue
                 first = next((other for other in rest if not self._keeps(other)), None)
@@ -374,7 +381,7 @@ class Matcher:
                 groups = rest
                 continue
             refused = Config(behind, context, rest)
-            if not group.threads:
+            if not group.threads or (self._release and group.age >= self.limit):
                 if not best:
                     groups = rest
                     continue
@@ -385,9 +392,6 @@ class Matcher:
                 return Decision(group.age, (best[0],), tail, refused, group.residue)
             if group.age < self.limit:
                 break
-            if self._release:
-                groups = rest
-                continue
             rule = best[0][0] if best else min(self.nfa.rule[thread] for thread in group.threads)
             return Decision(
                 group.age, ((rule, 0),), self.tail(behind, group.threads, rule), refused, group.residue
@@ -401,7 +405,9 @@ class Matcher:
         """
         nfa = self.nfa
         end = [state for state, accepts in enumerate(nfa.accept) if accepts == rule]
-        certain = set() if self._checked[rule] else {t for t in range(len(nfa.edges)) if nfa.leads(t, end)}
+        certain: set[int] = set()
+        if not self._checked[rule]:
+            certain.update(state for state in range(len(nfa.edges)) if nfa.leads(state, end))
         most = 0
         for starts in ({self.starts[rule]}, certain):
             threads = set(starts)

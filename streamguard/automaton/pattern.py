@@ -209,12 +209,9 @@ class _Parser:
         return CharSet(re.escape(char), self.flags & (re.IGNORECASE | re.ASCII))
 
     def charset(self) -> CharSet:
-        stop = self.at + 1
-        if self.pattern.startswith("^", stop):
-            stop += 1
-        stop += 1  # a `]` that comes first is a literal
-        while self.pattern[stop - 1] == "\\" or self.pattern[stop] != "]":
-            stop += 2 if self.pattern[stop - 1] == "\\" else 2 if self.pattern[stop] == "\\" else 1
+        stop = first = self.at + 2 if self.pattern.startswith("^", self.at + 1) else self.at + 1
+        while self.pattern[stop] != "]" or stop == first:  # a `]` that comes first is a literal
+            stop += 2 if self.pattern[stop] == "\\" else 1
         source = self.pattern[self.at : stop + 1]
         self.at = stop + 1
         return CharSet(source, self.flags & (re.IGNORECASE | re.ASCII))
