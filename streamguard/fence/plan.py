@@ -1,0 +1,201 @@
+"""Fences compiled: one matcher for each place a stream can be in.
+
+In the open, every opener, self-closing tag and stray closer is looked for; inside a
+block, the closers of that fence and its nested openers; inside a Markdown code block,
+its end. Delimiters become patterns of the automaton, which derives the hold-back.
+"""
+
+from __future__ import annotations
+
+import enum
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from streamguard.automaton import Matcher, Pattern, parse
+from streamguard.fence.fences import Fence
+
+__all__ = ["LIMIT", "Kind", "Plan", "Target", "code_end"]
+
+LIMIT = 512
+"""Most characters a tag may have, and so the most that is ever held."""
+
+MAX_ATTRIBUTES = 160
+"""Most characters between a tag's name and its `>`."""
+
+INVISIBLE = "[\u00ad\u034f\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]"
+"""Characters without width; ignored inside a tag, up to four in a row."""
+
+_NOTE = r"\r?\n\[System note:"
+"""How the block that hermes-agent puts into a prompt goes on: no prose does."""
+
+
+class Kind(enum.Enum):
+    """What a delimiter does."""
+
+    OPEN = enum.auto()
+    VOID = enum.auto()
+    CLOSE = enum.auto()
+    CODE = enum.auto()
+    SPAN = enum.auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The meaning of a matcher's rule: what it does, for which fence."""
+
+    kind: Kind
+    fence: int
+
+
+@dataclass(frozen=True, slots=True)
+class Delimiters:
+    """The patterns of one fence, as sources."""
+
+    name: str
+    open: str
+    close: str
+    void: str
+    nests: bool
+    private: bool
+
+
+class Plan:
+    """All matchers of one set of options; shared by every stream."""
+
+    def __init__(
+        self,
+        fences: Sequence[Delimiters],
+        *,
+        line_start: bool,
+        nested: bool,
+        drop_orphans: bool,
+        code: bool,
+    ) -> None:
+        self.fences = tuple(fences)
+        self.targets: list[Target] = []
+        patterns: list[Pattern] = []
+        for number, fence in enumerate(fences):
+            openers = _openers(fence.open, line_start=line_start)
+            for opener in openers:
+                self._add(patterns, Kind.OPEN, number, opener)
+            if fence.void:
+                self._add(patterns, Kind.VOID, number, Pattern(parse(fence.void), checked=True))
+            if drop_orphans:
+                orphan = Pattern(parse(rf"(?:{fence.close})[ \t]{{0,16}}"), checked=True)
+                self._add(patterns, Kind.CLOSE, number, orphan)
+        if code:
+            for pattern in _CODE_SPANS:
+                self._add(patterns, Kind.SPAN, -1, pattern)
+            self._add(patterns, Kind.CODE, -1, _CODE_START)
+        self.visible = Matcher(patterns, limit=LIMIT, release=True, glue=True)
+        self._line_start = line_start
+        self._nested = nested
+        self._hidden: dict[tuple[int, bool], tuple[Matcher, list[Kind]]] = {}
+        strings = self.visible.prefilter.strings
+        plain = self.visible.prefilter.complete and not self.visible.nfa.looks_behind
+        self.mark = next(iter(strings)) if plain and len(strings) == 1 else ""
+        """The one character without which nothing can begin; empty if there is none."""
+
+    def hidden(self, fence: int, *, trim: bool) -> tuple[Matcher, list[Kind]]:
+        """What is looked for inside a block, and what each rule means.
+
+        Args:
+            fence: number of the fence.
+            trim: whether blank lines after the closer go with it.
+        """
+        key = (fence, trim)
+        if key not in self._hidden:
+            self._hidden[key] = _hidden(
+                self.fences[fence], line_start=self._line_start, nested=self._nested, trim=trim
+            )
+        return self._hidden[key]
+
+    def _add(self, patterns: list[Pattern], kind: Kind, fence: int, pattern: Pattern) -> None:
+        patterns.append(pattern)
+        self.targets.append(Target(kind, fence))
+
+
+def _openers(source: str, *, line_start: bool) -> list[Pattern]:
+    if not line_start:
+        return [Pattern(parse(source), checked=True)]
+    return [
+        Pattern(parse(rf"(?:{source})(?=[\r\n])"), context=parse(r"(?<![^\n])[^\S\n]{0,200}"), checked=True),
+        Pattern(parse(rf"(?:{source}){_NOTE}"), checked=True),
+    ]
+
+
+def _hidden(fence: Delimiters, *, line_start: bool, nested: bool, trim: bool) -> tuple[Matcher, list[Kind]]:
+    blank_lines = r"(?:[^\S\n]*\n)*" if trim else ""
+    patterns = [Pattern(parse(rf"(?:{fence.close}){blank_lines}"), checked=True)]
+    kinds = [Kind.CLOSE]
+    if nested and fence.nests:
+        if fence.void:
+            patterns.append(Pattern(parse(fence.void), checked=True))
+            kinds.append(Kind.VOID)
+        openers = _openers(fence.open, line_start=line_start)
+        patterns.extend(openers)
+        kinds.extend(Kind.OPEN for _ in openers)
+    return Matcher(patterns, limit=LIMIT, release=True), kinds
+
+
+# Markdown (CommonMark 0.31, sections 4.5 and 6.1), within one line: a code span runs from
+# a run of backticks to the next run of the same length.
+_CODE_SPANS = [
+    Pattern(parse(source), keep=True)
+    for source in (
+        r"(?<!`)`[^`\n]+(?:`{2,}[^`\n]+)*`(?!`)",
+        r"(?<!`)``[^`\n]+(?:(?:`|`{3,})[^`\n]+)*``(?!`)",
+        r"(?<!`)```[^`\n]+(?:(?:`{1,2}|`{4,})[^`\n]+)*```(?!`)",
+    )
+]
+_CODE_START = Pattern(
+    parse(r"(?:`{3,}[^`\n]*|~{3,}[^\n]*)\n"), context=parse(r"(?<![^\n]) {0,3}"), keep=True, told=True
+)
+
+
+@lru_cache(maxsize=64)
+def code_end(mark: str, length: int) -> Matcher:
+    """Finds the line that ends a code block which `length` times `mark` began."""
+    line = rf"{re.escape(mark)}{{{length},}}[ \t\r]*(?=\n|\Z)"
+    pattern = Pattern(parse(line), context=parse(r"(?<![^\n]) {0,3}"), keep=True, told=True)
+    return Matcher([pattern], limit=LIMIT)
+
+
+def delimiters(fence: str | Fence, *, attributes: bool, escaped: bool, private: bool) -> Delimiters:
+    """The patterns of a tag or of another fence."""
+    if isinstance(fence, Fence):
+
+        def either(sources: tuple[str, ...]) -> str:
+            return "|".join(source if fence.patterns else f"(?i:{re.escape(source)})" for source in sources)
+
+        return Delimiters(
+            fence.name, either(fence.open), either(fence.close), "", fence.nests, fence.private or private
+        )
+    left, right, slash = "<", ">", "/"
+    if escaped:
+        left = r"(?:<|＜|&lt;|&\#0{0,4}60;|&\#x0{0,4}3c;|\\u003c)"
+        right = r"(?:>|＞|&gt;|&\#0{0,4}62;|&\#x0{0,4}3e;|\\u003e)"
+        slash = r"(?:\\?/|／|&\#0{0,4}47;|&\#x0{0,4}2f;)"
+    between = f"{INVISIBLE}{{0,4}}" if attributes else ""
+    letters = [_letter(char, wide=escaped) for char in fence]
+    name = between.join(letters)
+    rest = rf"(?:[\s/][^<>＜＞]{{0,{MAX_ATTRIBUTES}}})?{between}" if attributes else ""
+    rest_closed = rf"(?:\s[^<>＜＞]{{0,{MAX_ATTRIBUTES}}})?{between}" if attributes else ""
+    blank = r"\s{0,2}" if attributes else ""
+    void = rf"(?:\s[^<>＜＞]{{0,{MAX_ATTRIBUTES}}})?{between}{slash}{between}{blank}"
+    return Delimiters(
+        name=fence,
+        open=f"(?i:{left}{between}{name}{between}{rest}{right})",
+        close=f"(?i:{left}{between}{slash}{between}{blank}{name}{between}{rest_closed}{right})",
+        void=f"(?i:{left}{between}{name}{between}{void}{right})",
+        nests=True,
+        private=private,
+    )
+
+
+def _letter(char: str, *, wide: bool) -> str:
+    if wide and "!" <= char <= "~":
+        return f"[{re.escape(char)}{chr(ord(char) + 0xFEE0)}]"
+    return re.escape(char)
