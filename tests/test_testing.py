@@ -407,6 +407,45 @@ def test_what_is_held_for_the_end_needs_the_ends() -> None:
         check_minimal(t, "abc", "ab", ends=(End.COMPLETE,))
 
 
+class CountSession(Session):
+    """Writes how many `k` came in a row in place of them."""
+
+    __slots__ = ("_count",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._count = 0
+
+    @property
+    def pending(self) -> int:
+        return 0
+
+    def _feed(self, text: str, /) -> str:
+        shown = ""
+        for character in text:
+            if character == "k":
+                self._count += 1
+            else:
+                shown += self._flush(End.COMPLETE) + character
+        return shown
+
+    def _flush(self, end: End, /) -> str:
+        count, self._count = self._count, 0
+        return f"<{count}>" if count else ""
+
+
+def test_a_placeholder_may_come_out_as_one_piece() -> None:
+    t = Stage(CountSession)
+    with pytest.raises(LawViolation, match="'<' is held at 0 of the output after ''"):
+        check_minimal(t, "akka", "ka")
+    check_minimal(t, "akka", "ka", atomic="<[0-9]+>")
+
+
+def test_what_stands_around_a_placeholder_is_due() -> None:
+    with pytest.raises(LawViolation, match="'b' is held"):
+        check_minimal(Stage(lambda: HoldsEverything("key", None)), "bk", "ka", atomic="<[0-9]+>")
+
+
 def test_a_limit_that_raises_is_no_outcome() -> None:
     check_minimal(Stage(lambda: HideSession(2)), "a(bb", "b)", depth=2)
 
@@ -700,6 +739,23 @@ class FailsOpen(MaskSession):
 def test_held_text_shown_on_an_error_breaks_fail_closed() -> None:
     violation = broken(Mask(make=FailsOpen), Law.FAIL_CLOSED)
     assert "".join(violation.chunks) == "key"
+
+
+def test_held_text_may_be_shown_on_an_error_where_that_is_allowed() -> None:
+    t = Mask(make=FailsOpen)
+    check_transformer(t, TEXTS, laws=[Law.FAIL_CLOSED], undecided_on_error="show")
+
+
+class FailsWider(MaskSession):
+    """On an error it shows more than at a normal end."""
+
+    def _flush(self, end: End, /) -> str:
+        return self._held + "!" * (end is End.ERROR)
+
+
+def test_more_shown_on_an_error_than_at_the_end_breaks_fail_closed() -> None:
+    with pytest.raises(LawViolation, match="shown after an error"):
+        check_transformer(Mask(make=FailsWider), TEXTS, laws=[Law.FAIL_CLOSED], undecided_on_error="show")
 
 
 class Driven(Mask):

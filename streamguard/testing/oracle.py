@@ -8,6 +8,7 @@ a breach of law 3 unless a continuation that was not tried tells the outcomes ap
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -28,6 +29,7 @@ def check_minimal(
     depth: int = 2,
     continuations: Iterable[str] = (),
     ends: Sequence[End] = (End.COMPLETE,),
+    atomic: str = "",
 ) -> None:
     """Check that nothing is held longer than some continuation calls for.
 
@@ -44,13 +46,21 @@ def check_minimal(
         continuations: further ones, for patterns too long to be reached by depth.
         ends: the ways the stream may end. A stage whose result depends on the `End`
             holds text for that reason alone, and needs them all here.
+        atomic: a regular expression for what the stage writes in place of text, such as
+            placeholders. By the letter of the law its beginning is due as soon as nothing
+            else can come; what matches comes out as one piece or not at all instead.
 
     Raises:
         LawViolation: of `MINIMAL_HOLD_BACK` with the character that is held for no reason
             found and the continuations tried, or of `PREFIX_SAFETY`.
     """
     oracle = _Oracle(
-        t, tuple(dict.fromkeys(alphabet)), depth, tuple(dict.fromkeys(("", *continuations))), tuple(ends)
+        t=t,
+        tokens=tuple(dict.fromkeys(alphabet)),
+        depth=depth,
+        further=tuple(dict.fromkeys(("", *continuations))),
+        ends=tuple(ends),
+        atomic=re.compile(atomic) if atomic else None,
     )
     for stop in range(len(text) + 1):
         for cut in (list(text[:stop]), [text[:stop]]):
@@ -66,6 +76,7 @@ class _Oracle:
     depth: int
     further: tuple[str, ...]
     ends: tuple[End, ...]
+    atomic: re.Pattern[str] | None
     known: dict[str, str | None] = field(default_factory=dict[str, str | None])
 
     def broken(self, chunks: list[str]) -> Law | None:
@@ -90,27 +101,27 @@ class _Oracle:
     def agreed(self, x: str) -> str | None:
         """Return the longest common prefix over the continuations; `None` if all of them raise."""
         if x not in self.known:
-            agreed: str | None = None
-            for y in (*self.further, *self.words()):
-                for end in self.ends:
-                    outcome = whole(self.t, x + y, end)
-                    if outcome is not None:
-                        agreed = outcome if agreed is None else _common(agreed, outcome)
-            self.known[x] = agreed
+            outcomes = {
+                outcome
+                for y in (*self.further, *self.words())
+                for end in self.ends
+                if (outcome := whole(self.t, x + y, end)) is not None
+            }
+            self.known[x] = self.common(outcomes) if outcomes else None
         return self.known[x]
 
     def words(self) -> Iterator[str]:
         for length in range(1, self.depth + 1):
             yield from map("".join, product(self.tokens, repeat=length))
 
-
-def _common(one: str, other: str) -> str:
-    if other.startswith(one):
-        return one
-    for index, (ours, theirs) in enumerate(zip(one, other, strict=False)):
-        if ours != theirs:
-            return one[:index]
-    return other
+    def common(self, outcomes: set[str]) -> str:
+        first, last = min(outcomes), max(outcomes)
+        length = next((at for at, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first))
+        if self.atomic is not None:
+            pieces = [piece for outcome in outcomes for piece in self.atomic.finditer(outcome)]
+            cut = [piece.start() for piece in pieces if piece.start() < length < piece.end()]
+            length = min([length, *cut])
+        return first[:length]
 
 
 def emitted(t: Transformer, chunks: Iterable[str], /) -> str | None:

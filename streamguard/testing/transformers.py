@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, count, islice, repeat, zip_longest
 from random import Random
-from typing import cast
+from typing import Literal, cast
 
 from streamguard.session import End, Finding, LimitExceededError, Session, StreamClosedError, Transformer
 from streamguard.testing.cost import check_memory
@@ -40,6 +40,7 @@ def check_transformer(
     alphabet: Iterable[str] = (),
     clean: Iterable[str] = (),
     ends: Sequence[End] = tuple(End),
+    undecided_on_error: Literal["drop", "show"] = "drop",
     samples: int = 24,
     seed: int = 0,
 ) -> None:
@@ -55,6 +56,9 @@ def check_transformer(
             characters of the texts.
         clean: further texts, with nothing to take out, for `TRANSPARENCY`.
         ends: the ways the streams may end.
+        undecided_on_error: what `FAIL_CLOSED` lets a stage do with text that is undecided when
+            the source fails: `"drop"`, as the law has it, or `"show"` as far as it would be
+            shown if the text were complete.
         samples: how many random cuts, continuations and combinations are drawn each time.
         seed: the same seed draws the same.
 
@@ -68,7 +72,7 @@ def check_transformer(
     every = tuple(dict.fromkeys((*texts, *clean)))
     letters = tuple(dict.fromkeys(alphabet)) or tuple(sorted(set("".join(every))))
     random = Random(seed)  # noqa: S311 - reproducible, not secret
-    check = _Check(t, every, letters, tuple(ends), samples, random)
+    check = _Check(t, every, letters, tuple(ends), undecided_on_error, samples, random)
     for text in every:
         for law in sorted(laws, key=lambda law: law.number):
             if law is Law.USED_ONCE:
@@ -95,6 +99,7 @@ class _Check:
     texts: tuple[str, ...]
     letters: tuple[str, ...]
     ends: tuple[End, ...]
+    undecided_on_error: Literal["drop", "show"]
     samples: int
     random: Random
 
@@ -194,7 +199,10 @@ class _Check:
     def fail_closed(self, text: str) -> None:
         for x, rest in self._prefixes(text):
             _refute(Law.FAIL_CLOSED, list(x), self._source_fails)
-            self._undecided(Law.FAIL_CLOSED, [[x]], [whole(self.t, x, End.ERROR)], rest)
+            if self.undecided_on_error == "drop":
+                self._undecided(Law.FAIL_CLOSED, [[x]], [whole(self.t, x, End.ERROR)], rest)
+            else:
+                _refute(Law.FAIL_CLOSED, [x], self._more_than_complete)
         source = _Source(list(text))
         output = self.t.transform_sync(source)
         with suppress(LimitExceededError):
@@ -261,6 +269,12 @@ class _Check:
         _Stream(self.t).feed("".join(first))
         after = _whole(self.t, text, End.COMPLETE)
         return "" if after == alone else f"after an abandoned stream: {after}\n  before: {alone}"
+
+    def _more_than_complete(self, chunks: list[str]) -> str:
+        shown, complete = (whole(self.t, "".join(chunks), end) for end in (End.ERROR, End.COMPLETE))
+        if shown is None or complete is None or complete.startswith(shown):
+            return ""
+        return f"{shown!r} is shown after an error\n  complete: {complete!r}"
 
     def _source_fails(self, chunks: list[str]) -> str:
         decided = whole(self.t, "".join(chunks), End.ERROR)
