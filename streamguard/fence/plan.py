@@ -24,11 +24,17 @@ LIMIT = 512
 MAX_ATTRIBUTES = 160
 """Most characters between a tag's name and its `>`."""
 
+MAX_CODE_FENCE = 8
+"""Longest delimiter of a code block that is told from a longer one."""
+
 INVISIBLE = "[\u00ad\u034f\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]"
 """Characters without width; ignored inside a tag, up to four in a row."""
 
 _NOTE = r"\r?\n\[System note:"
 """How the block that hermes-agent puts into a prompt goes on: no prose does."""
+
+
+_INDENT = r"(?<![^\n]) {0,3}"
 
 
 class Kind(enum.Enum):
@@ -43,10 +49,17 @@ class Kind(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The meaning of a matcher's rule: what it does, for which fence."""
+    """The meaning of a matcher's rule.
+
+    Attributes:
+        kind: what it does.
+        fence: number of the fence, or -1.
+        code: the character and length of a code block's delimiter.
+    """
 
     kind: Kind
-    fence: int
+    fence: int = -1
+    code: tuple[str, int] = ("", 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,16 +92,18 @@ class Plan:
         for number, fence in enumerate(fences):
             openers = _openers(fence.open, line_start=line_start)
             for opener in openers:
-                self._add(patterns, Kind.OPEN, number, opener)
+                self._add(patterns, opener, Target(Kind.OPEN, number))
             if fence.void:
-                self._add(patterns, Kind.VOID, number, Pattern(parse(fence.void), checked=True))
+                self._add(patterns, Pattern(parse(fence.void), checked=True), Target(Kind.VOID, number))
             if drop_orphans:
                 orphan = Pattern(parse(rf"(?:{fence.close})[ \t]{{0,16}}"), checked=True)
-                self._add(patterns, Kind.CLOSE, number, orphan)
+                self._add(patterns, orphan, Target(Kind.CLOSE, number))
         if code:
             for pattern in _CODE_SPANS:
-                self._add(patterns, Kind.SPAN, -1, pattern)
-            self._add(patterns, Kind.CODE, -1, _CODE_START)
+                self._add(patterns, pattern, Target(Kind.SPAN))
+            for mark in "`~":
+                for length in range(3, MAX_CODE_FENCE + 1):
+                    self._add(patterns, _code_start(mark, length), Target(Kind.CODE, code=(mark, length)))
         self.visible = Matcher(patterns, limit=LIMIT, release=True, glue=True)
         self._line_start = line_start
         self._nested = nested
@@ -112,9 +127,9 @@ class Plan:
             )
         return self._hidden[key]
 
-    def _add(self, patterns: list[Pattern], kind: Kind, fence: int, pattern: Pattern) -> None:
+    def _add(self, patterns: list[Pattern], pattern: Pattern, target: Target) -> None:
         patterns.append(pattern)
-        self.targets.append(Target(kind, fence))
+        self.targets.append(target)
 
 
 def _openers(source: str, *, line_start: bool) -> list[Pattern]:
@@ -150,17 +165,19 @@ _CODE_SPANS = [
         r"(?<!`)```[^`\n]+(?:(?:`{1,2}|`{4,})[^`\n]+)*```(?!`)",
     )
 ]
-_CODE_START = Pattern(
-    parse(r"(?:`{3,}[^`\n]*|~{3,}[^\n]*)\n"), context=parse(r"(?<![^\n]) {0,3}"), keep=True, told=True
-)
+
+
+def _code_start(mark: str, length: int) -> Pattern:
+    exactly = f"{mark}{{{length}}}(?!{mark})" if length < MAX_CODE_FENCE else f"{mark}{{{length},}}"
+    info = r"[^`\n]*" if mark == "`" else r"[^\n]*"
+    return Pattern(parse(rf"{exactly}{info}\n"), context=parse(_INDENT), keep=True, told=True)
 
 
 @lru_cache(maxsize=64)
 def code_end(mark: str, length: int) -> Matcher:
     """Finds the line that ends a code block which `length` times `mark` began."""
-    line = rf"{re.escape(mark)}{{{length},}}[ \t\r]*(?=\n|\Z)"
-    pattern = Pattern(parse(line), context=parse(r"(?<![^\n]) {0,3}"), keep=True, told=True)
-    return Matcher([pattern], limit=LIMIT)
+    line = parse(rf"{mark}{{{length},}}[ \t\r]*(?=\n|\Z)")
+    return Matcher([Pattern(line, context=parse(_INDENT), keep=True, told=True)], limit=LIMIT)
 
 
 def delimiters(fence: str | Fence, *, attributes: bool, escaped: bool, private: bool) -> Delimiters:

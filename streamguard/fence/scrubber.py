@@ -244,7 +244,7 @@ class _Session(Session):
         self.held = ""
         self.offset = 0  # of the first held character, in the input
         self.block: _Block | None = None
-        self.code: Matcher | None = None
+        self.code = ""  # the delimiter of the Markdown code block the stream is inside of
         self.line_start = True  # whether the output is at the start of a line
         self.literal: dict[int, int] = {}  # openers that are text: fence, and up to which offset
         if settings.start_inside is not None:
@@ -258,7 +258,7 @@ class _Session(Session):
         return len(self.held) + (sum(map(len, kept)) if kept else 0)
 
     def _feed(self, text: str, /) -> str:
-        if self.block is None and self.code is None:
+        if self.block is None and not self.code:
             state = self.state
             if state.quiet and self.plan.mark and self.plan.mark not in text:
                 self.offset += len(text)
@@ -306,7 +306,7 @@ class _Pass:
         session = self.session
         if session.block is not None:
             return session.block.matcher
-        return session.plan.visible if session.code is None else session.code
+        return code_end(session.code[0], len(session.code)) if session.code else session.plan.visible
 
     def go_on(self, matcher: Matcher, state: State, at: int) -> None:
         """Read on with another matcher, or in another state."""
@@ -354,18 +354,18 @@ class _Pass:
                 return None
             self.inside(block, block.kinds[rule], start, end)
             return None
-        if session.code is not None:
-            session.code = None
-            self.go_on(session.plan.visible, session.plan.visible.after(self.data[:end]), end)
+        if session.code:
+            mark, session.code = session.code, ""
+            self.go_on(session.plan.visible, session.plan.visible.after(mark), end)
             return None
         target = session.plan.targets[rule]
         if target.kind is Kind.OPEN and self.base + start < session.literal.get(target.fence, -1):
             return self.scan.refuse(decision)
         self.pass_on(start if target.kind is not Kind.CODE else end)
         if target.kind is Kind.CODE:
-            fence = self.data[start:end]
-            session.code = code_end(fence[0], len(fence) - len(fence.lstrip(fence[0])))
-            self.go_on(session.code, session.code.after("\n"), end)
+            mark, length = target.code
+            session.code = mark * length
+            self.go_on(self.matcher(), self.matcher().after("\n"), end)
         elif target.kind is Kind.OPEN:
             trim = session.settings.trim == "lines" and session.line_start
             block = _Block(
