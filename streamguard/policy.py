@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from streamguard.session import Pipeline, StreamGuardError, Transformer
 
 try:
-    from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, ValidationError
+    from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, ValidationError
 except ModuleNotFoundError as missing:  # pragma: no cover - needs an environment without pydantic
     raise ModuleNotFoundError(
         "policy files need an extra: pip install 'streamguard-llm[cli]'", name=missing.name
@@ -87,9 +87,20 @@ _Name = Annotated[str, Field(min_length=1)]
 _Preset = Literal["memory", "reasoning", "tool_markup", "harmony"]
 
 
+def _listed(value: object) -> object:
+    return [value] if isinstance(value, str) else value
+
+
+_Texts = Annotated[list[_Name], BeforeValidator(_listed)]
+
+
 class _FenceTable(_Table):
-    open: _Name
-    close: _Name
+    open: _Texts
+    close: _Texts
+    name: str = ""
+    nests: bool = True
+    private: bool = False
+    patterns: bool = False
 
 
 def _text_or_table(value: object) -> str:
@@ -113,7 +124,7 @@ class _FenceStage(_Table):
     start_inside: _Name | None = None
     code: bool = False
     escaped: bool = False
-    max_block: Annotated[int, Field(gt=0)] | None = None
+    max_block: Annotated[int, Field(ge=0)] | None = None
     on_limit: Literal["drop", "raise", "release"] = "drop"
     trim: Literal["none", "lines"] = "none"
 
@@ -127,7 +138,11 @@ class _PreambleStage(_Table):
 
 
 class _StateOpStage(_Table):
-    type: Literal["stateops"]
+    type: Literal["state_ops"]
+    markers: list[_Name] = []
+    fences: list[str] = []
+    max_candidate: Annotated[int, Field(ge=0)] = 0
+    max_restore: Annotated[int, Field(ge=0)] = 0
 
 
 class _ScaffoldStage(_Table):
@@ -165,7 +180,7 @@ _StageTable = _FenceStage | _PreambleStage | _StateOpStage | _ScaffoldStage | _R
 _Stage = Annotated[
     Annotated[_FenceStage, Tag("<fence>")]
     | Annotated[_PreambleStage, Tag("<preamble>")]
-    | Annotated[_StateOpStage, Tag("<stateops>")]
+    | Annotated[_StateOpStage, Tag("<state_ops>")]
     | Annotated[_ScaffoldStage, Tag("<scaffold>")]
     | Annotated[_RoleplayStage, Tag("<roleplay>")]
     | Annotated[_RedactorStage, Tag("<redactor>")],
@@ -181,7 +196,7 @@ class _Policy(_Table):
 _TABLES: dict[str, type[_Table]] = {
     "<fence>": _FenceStage,
     "<preamble>": _PreambleStage,
-    "<stateops>": _StateOpStage,
+    "<state_ops>": _StateOpStage,
     "<scaffold>": _ScaffoldStage,
     "<roleplay>": _RoleplayStage,
     "<redactor>": _RedactorStage,
@@ -294,7 +309,7 @@ class _Builder:
                 sets = {name: getattr(streamguard, name.upper()) for name in table.presets}
                 fences = [fence for preset in sets.values() for fence in preset]
                 fences += [
-                    streamguard.Fence(fence.open, fence.close) if isinstance(fence, _FenceTable) else fence
+                    streamguard.Fence(**fence.said()) if isinstance(fence, _FenceTable) else fence
                     for fence in table.fences
                 ]
                 if not fences:
@@ -303,7 +318,7 @@ class _Builder:
             case _PreambleStage():
                 return streamguard.PreambleTrimmer(**table.said())
             case _StateOpStage():
-                return streamguard.StateOpScrubber()
+                return streamguard.StateOpScrubber(**table.said())
             case _ScaffoldStage():
                 return streamguard.ScaffoldScrubber(**table.said())
             case _RoleplayStage():
@@ -354,8 +369,6 @@ _WANTED = {
     "string_type": "text",
     "bool_type": "true or false",
     "int_type": "a whole number",
-    "greater_than": "a whole number above 0",
-    "greater_than_equal": "a whole number from 16",
     "list_type": "a list",
     "string_too_short": "text that is not empty",
     "model_type": "a table",
@@ -393,6 +406,10 @@ def _problem(detail: ErrorDetails) -> PolicyProblem:
         wanted = str(detail.get("ctx", {}).get("expected", "")).replace("'", '"')
     elif kind == "string_pattern_mismatch":
         wanted = _PATTERNS[name]
+    elif kind == "greater_than_equal":
+        wanted = f"a whole number from {detail.get('ctx', {}).get('ge')}"
+    elif kind == "list_type" and name in {"open", "close"}:
+        wanted = "text or a list of texts"
     elif kind == "list_type" and name in {"stage", "rule"}:
         wanted = f"[[{name}]], in double brackets"
     else:

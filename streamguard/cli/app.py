@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from streamguard import __version__
-from streamguard.cli.exits import run
+from streamguard.cli.exits import BROKEN_PIPE, INTERRUPTED, forget_stdout, run
 
 if TYPE_CHECKING:
     from typing import Any
@@ -32,6 +32,16 @@ class _App(click.Group):
         command: click.Command = getattr(module, cmd_name)
         return command
 
+    def invoke(self, ctx: click.Context, /) -> object:
+        # Here and not in `run` alone: click would answer these two itself.
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise click.exceptions.Exit(INTERRUPTED) from None
+        except BrokenPipeError:
+            forget_stdout()
+            raise click.exceptions.Exit(BROKEN_PIPE) from None
+
     def main(
         self,
         args: Sequence[str] | None = None,
@@ -42,7 +52,7 @@ class _App(click.Group):
         **extra: Any,
     ) -> Any:
         """Run, with every ending told in one line; exit there in standalone mode."""
-        program = prog_name or "streamguard"
+        program = prog_name or self.name or "streamguard"
         main = super().main
 
         def call() -> object:
@@ -62,6 +72,7 @@ class _App(click.Group):
 
 
 @click.group(
+    name="streamguard",
     cls=_App,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},

@@ -13,7 +13,17 @@ import click
 
 from streamguard.session import StreamGuardError
 
-__all__ = ["BROKEN_PIPE", "FAILURE", "FOUND", "INTERRUPTED", "OK", "Failure", "reason", "run"]
+__all__ = [
+    "BROKEN_PIPE",
+    "FAILURE",
+    "FOUND",
+    "INTERRUPTED",
+    "OK",
+    "Failure",
+    "forget_stdout",
+    "reason",
+    "run",
+]
 
 OK = 0
 FOUND = 1
@@ -48,7 +58,7 @@ def run(command: Callable[[], object], program: str) -> int:
     except (KeyboardInterrupt, click.Abort):
         return INTERRUPTED
     except BrokenPipeError:
-        _forget_stdout()
+        forget_stdout()
         return BROKEN_PIPE
     except click.ClickException as error:
         context = getattr(error, "ctx", None)
@@ -73,7 +83,7 @@ def _tell(program: str, message: str) -> None:
     click.echo(f"{program}: {' '.join(message.split())}", err=True)
 
 
-def _forget_stdout() -> None:
+def forget_stdout() -> None:
     """Keep the interpreter from flushing into the broken pipe once more on its way out."""
     try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -33,4 +33,6 @@ def demo(*, speed: float | None) -> None:
     pause = _PAUSE / speed if speed else _PAUSE if live else 0.0
     play = play_live if live else play_lines
     findings = [finding for scene in load_scenes() for finding in play(scene, console, pause)]
-    console.print(f"What no reader saw: {summary(findings)}.", markup=False, highlight=False)
+    console.print(
+        f"What no reader saw: {summary(findings)}.", markup=False, highlight=False, soft_wrap=not live
+    )
