@@ -386,7 +386,7 @@ def _problem(detail: ErrorDetails) -> PolicyProblem:
     kind, loc, given = detail["type"], detail["loc"], detail["input"]
     tags = [part for part in loc if isinstance(part, str) and part.startswith("<")]
     path = [part for part in loc if part not in tags]
-    key = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).lstrip(".")
+    key = "".join(f"[{part}]" if isinstance(part, int) else f".{_bare(part)}" for part in path).lstrip(".")
     name = next((part for part in reversed(path) if isinstance(part, str)), "")
     if kind == "extra_forbidden":
         table = _TABLES[tags[-1]] if tags else _RuleTable if path[:1] == ["rule"] else _Policy
@@ -416,6 +416,10 @@ def _problem(detail: ErrorDetails) -> PolicyProblem:
         wanted = _WANTED.get(kind, "another kind of value")
     shown = "a value that is not shown" if _SECRET_KEY.search(name) else _given(given)
     return PolicyProblem(key, f"given {shown}; allowed: {wanted}")
+
+
+def _bare(key: str) -> str:
+    return key if re.fullmatch(r"[\w-]{1,40}", key) else _given(key)
 
 
 def _given(value: object) -> str:

@@ -12,7 +12,7 @@ from streamguard.cli import main
 
 
 def python(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
+    return subprocess.run(  # noqa: S603 - our own program
         [sys.executable, *arguments], capture_output=True, text=True, check=False, timeout=60
     )
 

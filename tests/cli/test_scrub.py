@@ -31,7 +31,7 @@ def running(*arguments: str) -> Generator[subprocess.Popen[bytes], None, None]:
     Tests block on what they read and never wait by the clock; the timer only ends a test that failed.
     """
     command = [sys.executable, "-m", "streamguard", "scrub", *arguments]
-    process = subprocess.Popen(
+    process = subprocess.Popen(  # noqa: S603 - our own program
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0
     )
     guard = threading.Timer(60, process.kill)
@@ -223,7 +223,10 @@ def test_what_is_no_recording_is_an_error() -> None:
         (["--provider", "gemini"], "--provider needs --from"),
         (["--in-place"], "--in-place needs files"),
         (["--in-place", "-"], "--in-place needs files"),
-        (["--policy", "x", "--no-redact", "--fence", "a"], "--policy names all stages; leave out --fence, --no-redact"),
+        (
+            ["--policy", "x", "--no-redact", "--fence", "a"],
+            "--policy names all stages; leave out --fence, --no-redact",
+        ),
         (["--no-redact", "--no-default-fences"], "these flags leave no stage to guard with"),
         (["--pii", "--no-redact"], "--pii and --no-redact contradict each other"),
     ],
@@ -277,6 +280,9 @@ def test_a_named_pipe_streams_like_standard_input(tmp_path: Path) -> None:
     with running(str(fifo)) as process:
         assert process.stdout is not None
         # Open for both: opening for writing alone would wait for a program that failed to start.
-        with open(os.open(fifo, os.O_RDWR), "wb", buffering=0) as writer:
-            writer.write(b"at once ")
+        writer = os.open(fifo, os.O_RDWR)
+        try:
+            os.write(writer, b"at once ")
             assert process.stdout.read(8) == b"at once "
+        finally:
+            os.close(writer)

@@ -29,7 +29,7 @@ def demo(*, speed: float | None) -> None:
     from streamguard.cli.demo.screen import play_lines, play_live, summary
 
     console = Console()
-    live = console.is_terminal
+    live = console.is_terminal and not console.is_dumb_terminal
     pause = _PAUSE / speed if speed else _PAUSE if live else 0.0
     play = play_live if live else play_lines
     findings = [finding for scene in load_scenes() for finding in play(scene, console, pause)]

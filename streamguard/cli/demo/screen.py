@@ -33,7 +33,7 @@ def play_live(scene: Scene, console: Console, pause: float) -> list[Finding]:
     """
     findings: list[Finding] = []
     session = scene.guard.session(on_finding=findings.append)
-    raw, guarded = Text(), Text()
+    raw, guarded = Text(overflow="fold"), Text(overflow="fold")
     height = _height(scene.pieces, console)
     with Live(console=console, auto_refresh=False) as live:
         for piece in scene.pieces:
@@ -66,7 +66,7 @@ def _frame(scene: Scene, raw: Text, guarded: Text, held: int, height: int) -> Gr
 def _height(pieces: Sequence[Piece], console: Console) -> int:
     """Lines of the panel: fixed, so that nothing jumps while it fills."""
     inner = max(10, console.width // 2 - 6)
-    whole = Text("".join(piece.text for piece in pieces) + " (99 held)")
+    whole = Text("".join(piece.text for piece in pieces) + " (99 held)", overflow="fold")
     return len(whole.wrap(console, inner)) + 2
 
 

@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+import json
+
+from click.testing import CliRunner
+
+from streamguard import PII, SECRETS, Redactor
+from streamguard.cli.app import app
+
+
+def test_every_rule_is_listed_with_its_hold_back() -> None:
+    done = CliRunner().invoke(app, ["rules", "--json"])
+    assert done.exit_code == 0
+    rows = [json.loads(line) for line in done.output.splitlines()]
+    assert [row["id"] for row in rows] == [rule.id for rule in (*SECRETS, *PII)]
+    bounds = (*Redactor(SECRETS).bounds(), *Redactor(PII).bounds())
+    assert [(row["hold_back"], row["policy"]) for row in rows] == [
+        (bound.characters, bound.policy) for bound in bounds
+    ]
+    assert all(row["matches"] for row in rows)
+
+
+def test_a_set_alone() -> None:
+    done = CliRunner().invoke(app, ["rules", "--json", "--set", "pii"])
+    assert {json.loads(line)["set"] for line in done.output.splitlines()} == {"pii"}
+
+
+def test_a_table_for_people() -> None:
+    done = CliRunner().invoke(app, ["rules"], env={"COLUMNS": "140"})
+    assert done.exit_code == 0
+    for rule in (*SECRETS, *PII):
+        assert rule.id in done.output
+    assert f"{len(SECRETS) + len(PII)} rules" in done.output
