@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from streamguard import Rule
 
-__all__ = ["KEY_VARIABLE", "PolicyError", "PolicyProblem", "load_policy", "parse_policy"]
+__all__ = ["KEY_VARIABLE", "PolicyError", "PolicyProblem", "load_policy", "parse_policy", "rule_sets"]
 
 KEY_VARIABLE = "STREAMGUARD_KEY"
 """The environment variable that keys the placeholders unless a stage names another."""
@@ -332,17 +332,22 @@ class _Builder:
 
     def _chosen(self, key: str, table: _RedactorStage) -> tuple[Rule, ...]:
         """The rules of a redactor, each once, in the order named."""
-        sets = {**_rule_sets(), **{id_: (rule,) for id_, rule in {**_builtin_rules(), **self._own}.items()}}
+        named = {
+            **rule_sets(),
+            **{rule.id: (rule,) for rule in (*_builtin_rules().values(), *self._own.values())},
+        }
         chosen: dict[str, Rule] = {}
         for number, name in enumerate(table.rules or ["secrets", *self._own]):
-            if name not in sets:
-                self._refuse(
-                    f"{key}.rules[{number}]", f"no rule or rule set {_given(name)}{_meant(name, sets)}"
-                )
-            chosen.update((rule.id, rule) for rule in sets.get(name, ()))
+            if name not in named:
+                self._refuse(f"{key}.rules[{number}]", f"no rule or set {_given(name)}{_meant(name, named)}")
+            chosen.update((rule.id, rule) for rule in named.get(name, ()))
         for number, name in enumerate(table.without):
-            if chosen.pop(name, None) is None:
-                self._refuse(f"{key}.without[{number}]", f"no rule {_given(name)} here{_meant(name, chosen)}")
+            left_out = [rule.id for rule in named.get(name, ()) if rule.id in chosen]
+            if not left_out:
+                hint = _meant(name, {*chosen, *rule_sets()})
+                self._refuse(f"{key}.without[{number}]", f"no rule or set {_given(name)} here{hint}")
+            for id_ in left_out:
+                del chosen[id_]
         self._used.update(chosen)
         if not chosen:
             self._refuse(f"{key}.rules", "no rule is left")
@@ -355,14 +360,21 @@ class _Builder:
         return secret.encode("utf-8", "surrogateescape") or None
 
 
-def _rule_sets() -> dict[str, tuple[Rule, ...]]:
-    from streamguard import PII, SECRETS
+def rule_sets() -> dict[str, tuple[Rule, ...]]:
+    """The rules that ship with the library, by the names a policy has for them.
 
-    return {"secrets": tuple(SECRETS), "pii": tuple(PII)}
+    Returns:
+        First `"secrets"` and `"pii"`, then the groups they are made of.
+    """
+    from streamguard import PII, SECRETS
+    from streamguard.redact import rules
+
+    groups = {name.lower().replace("_", "-"): getattr(rules, name) for name in rules.__all__}
+    return {"secrets": SECRETS, "pii": PII, **groups}
 
 
 def _builtin_rules() -> dict[str, Rule]:
-    return {rule.id: rule for rules in _rule_sets().values() for rule in rules}
+    return {rule.id: rule for rules in rule_sets().values() for rule in rules}
 
 
 _WANTED = {

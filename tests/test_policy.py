@@ -24,6 +24,7 @@ from streamguard import (
     StreamGuardError,
     Transformer,
 )
+from streamguard.redact.rules import ASSIGNMENTS, LLM, PRIVATE_KEYS
 from streamguard.policy import PolicyError, load_policy, parse_policy
 from streamguard.presets import roleplay
 
@@ -120,6 +121,11 @@ def test_every_option_of_a_fence_stage_is_handed_on() -> None:
         ('type = "redactor"\nrules = ["secrets", "pii"]', Redactor((*SECRETS, *PII))),
         ('type = "redactor"\nlimit = 1000', Redactor(SECRETS, limit=1000)),
         (f'type = "redactor"\nrules = ["{SECRETS[0].id}"]', Redactor(SECRETS[:1])),
+        ('type = "redactor"\nrules = ["llm", "private-keys"]', Redactor((*LLM, *PRIVATE_KEYS))),
+        (
+            'type = "redactor"\nwithout = ["assignments"]',
+            Redactor([rule for rule in SECRETS if rule not in ASSIGNMENTS]),
+        ),
         (f'type = "redactor"\nwithout = ["{SECRETS[0].id}"]', Redactor(SECRETS[1:])),
     ],
 )
@@ -225,11 +231,11 @@ def test_a_policy_without_stages_is_refused(toml: str) -> None:
         ),
         (
             '[[stage]]\ntype = "redactor"\nrules = ["secrts"]',
-            'stage[0].rules[0]: no rule or rule set "secrts"; did you mean secrets?',
+            'stage[0].rules[0]: no rule or set "secrts"; did you mean secrets?',
         ),
         (
             '[[stage]]\ntype = "redactor"\nwithout = ["nope-nope"]',
-            'stage[0].without[0]: no rule "nope-nope" here',
+            'stage[0].without[0]: no rule or set "nope-nope" here',
         ),
         (
             '[[stage]]\ntype = "redactor"\n[[rule]]\nid = "A"\nvalue = "x"',

@@ -16,8 +16,11 @@ if TYPE_CHECKING:
 
 __all__ = ["check"]
 
+_MOST = 6
+"""Texts tried of a stage; the work grows with each."""
 
-@click.command()
+
+@click.command(short_help="Compile a policy and try the laws on it.")
 @click.argument("policy", type=click.Path())
 @click.option("--no-laws", "laws", is_flag=True, flag_value=False, default=True, help="Only compile it.")
 def check(*, policy: str, laws: bool) -> int:
@@ -34,7 +37,7 @@ def check(*, policy: str, laws: bool) -> int:
     console = Console()
     console.print(_bounds(pipeline))
     for note in _notes(pipeline):
-        console.print(f"note: {note}", highlight=False)
+        console.print(f"note: {note}", highlight=False, soft_wrap=True)
     if not laws:
         return OK
     from streamguard.testing import LawViolation, check_transformer
@@ -80,9 +83,28 @@ def _notes(pipeline: Pipeline) -> Iterator[str]:
 
 def _texts(pipeline: Pipeline) -> Iterator[str]:
     """Short texts that come near what the stages act on, and reach it."""
-    from streamguard import Redactor
+    from streamguard import FenceScrubber, PreambleTrimmer, Redactor, ScaffoldScrubber, StateOpScrubber
 
     yield "Plain words, a < b and c > d.\n"
-    rules = [rule for stage in pipeline.stages if isinstance(stage, Redactor) for rule in stage.rules]
-    examples = [example for rule in rules for example in rule.examples[:1] if len(example) <= 80]
-    yield from examples[:: max(1, len(examples) // 6)]
+    for stage in pipeline.stages:
+        match stage:
+            case FenceScrubber():
+                for fence in stage.fences[:_MOST]:
+                    if isinstance(fence, str):
+                        yield f"a <{fence}>b</{fence}> c"
+                    elif not fence.patterns:
+                        yield f"a {fence.open[0]}b{fence.close[0]} c"
+                    else:
+                        yield "a <|channel|>analysis<|message|>b<|end|>"
+            case Redactor():
+                examples = [rule.examples[0] for rule in stage.rules if rule.examples]
+                short = [example for example in examples if len(example) <= 60]
+                yield from short[:: 1 + len(short) // _MOST]
+            case PreambleTrimmer():
+                yield "It is done. Let me check the file."
+            case StateOpScrubber():
+                yield f'He nods. {{"{stage.markers[0]}": "set"}} "Yes."'
+            case ScaffoldScrubber():
+                yield "=== world state ===\nRain.\n\nHe nods."
+            case _:
+                pass

@@ -52,7 +52,8 @@ def run(command: Callable[[], object], program: str) -> int:
     """
     try:
         outcome = command()
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except click.exceptions.Exit as stop:
         return stop.exit_code
     except (KeyboardInterrupt, click.Abort):
@@ -69,6 +70,7 @@ def run(command: Callable[[], object], program: str) -> int:
     except OSError as error:
         name = f"{error.filename}: " if isinstance(error.filename, str) else ""
         _tell(program, f"{name}{reason(error)}")
+        forget_stdout()
     except Exception as error:
         # Only the type: the message of an unforeseen error can quote what was being read.
         _tell(program, f"internal error ({type(error).__name__}); set STREAMGUARD_DEBUG=1 to see where")
@@ -84,8 +86,8 @@ def _tell(program: str, message: str) -> None:
 
 
 def forget_stdout() -> None:
-    """Keep the interpreter from flushing into the broken pipe once more on its way out."""
+    """Keep the interpreter from flushing into a broken pipe or a full disk once more on its way out."""
     try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except (OSError, ValueError):  # replaced by something that is no file
+    except (OSError, ValueError, AttributeError):  # closed, or replaced by something that is no file
         return

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from typing import TypedDict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, TypedDict
 
 import click
+
+if TYPE_CHECKING:
+    from streamguard import Rule
 
 __all__ = ["rules"]
 
@@ -19,16 +22,20 @@ class _Row(TypedDict):
     policy: str
 
 
-@click.command()
+@click.command(short_help="List the redaction rules.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line, for programs.")
-@click.option("--set", "only", type=click.Choice(["secrets", "pii"]), help="Only the rules of this set.")
+@click.option("--set", "only", metavar="NAME", help="Only one set: secrets, pii, or a group of theirs.")
 def rules(*, as_json: bool, only: str | None) -> None:
     """List the redaction rules: what they match, how much text they may hold back.
 
     The hold-back is the most characters that wait until it is certain whether they are a
-    value. A policy file can name rules and sets by these ids.
+    value. A policy file names rules by their ids, and sets of them by the set's name.
     """
-    rows = [row for row in _rows() if only in (None, row["set"])]
+    from streamguard.policy import rule_sets
+
+    if only is not None and only not in rule_sets():
+        raise click.BadParameter(f"{only!r} is not one of {', '.join(rule_sets())}", param_hint="'--set'")
+    rows = list(_rows(rule_sets(), only))
     if as_json:
         for row in rows:
             click.echo(json.dumps(row, ensure_ascii=False))
@@ -45,25 +52,34 @@ def rules(*, as_json: bool, only: str | None) -> None:
     table.add_column("holds back", justify="right")
     table.add_column("longer values")
     for name in dict.fromkeys(row["set"] for row in rows):
-        table.add_section()
+        table.add_row(Text(f"{name}:", style="cyan"))
         for row in rows:
             if row["set"] == name:
                 table.add_row(
-                    Text(row["id"], style="bold"), Text(row["matches"]), str(row["hold_back"]), row["policy"]
+                    Text(f"  {row['id']}", style="bold"),
+                    Text(row["matches"]),
+                    str(row["hold_back"]),
+                    row["policy"],
                 )
     console.print(table)
     console.print(f"{len(rows)} rules; personal data (pii) is opt-in.", style="dim", highlight=False)
 
 
-def _rows() -> Iterator[_Row]:
-    from streamguard import PII, SECRETS, Redactor
+def _rows(sets: Mapping[str, Sequence[Rule]], only: str | None) -> Iterator[_Row]:
+    """The rules of the wanted set, each under the smallest set that has it."""
+    from streamguard import Redactor
 
-    for name, chosen in (("secrets", SECRETS), ("pii", PII)):
-        for rule, bound in zip(chosen, Redactor(chosen).bounds(), strict=True):
-            yield {
-                "set": name,
-                "id": rule.id,
-                "matches": rule.description,
-                "hold_back": bound.characters,
-                "policy": bound.policy,
-            }
+    smallest: dict[str, str] = {}
+    for name, members in sorted(sets.items(), key=lambda item: -len(item[1])):
+        smallest.update((rule.id, name) for rule in members)
+    wanted = sets[only] if only else dict.fromkeys((*sets["secrets"], *sets["pii"]))
+    if not wanted:
+        return
+    for rule, bound in zip(wanted, Redactor(wanted).bounds(), strict=True):
+        yield {
+            "set": smallest[rule.id],
+            "id": rule.id,
+            "matches": rule.description,
+            "hold_back": bound.characters,
+            "policy": bound.policy,
+        }

@@ -11,7 +11,7 @@ from typing import Literal
 import click
 
 from streamguard.cli.answer import guard_recording
-from streamguard.cli.exits import FOUND, OK
+from streamguard.cli.exits import FOUND, OK, Failure
 from streamguard.cli.findings import Tally
 from streamguard.cli.guards import GuardFlags, guard_options
 from streamguard.cli.jsonl import Pointer, guard_jsonl, parse_pointer
@@ -34,6 +34,7 @@ def _pointers(
 
 
 @click.command(
+    short_help="Take out of a text what must not be shown.",
     epilog="""\b
 Examples:
   tail -f app.log | streamguard scrub
@@ -43,7 +44,7 @@ Examples:
   streamguard scrub --from sse --reasoning recording.sse
 
 The placeholders of secrets carry 8 digits of a hash. Set STREAMGUARD_KEY to key it:
-the plain hash of a weak password can be guessed. The key is never an argument."""
+the plain hash of a weak password can be guessed. The key is never an argument.""",
 )
 @click.argument("files", nargs=-1, type=click.Path(exists=True, dir_okay=False, allow_dash=True))
 @guard_options
@@ -106,6 +107,8 @@ def scrub(
         raise click.UsageError("--in-place would replace the recording by its text; leave out one of them")
     if in_place and (not files or STDIN in files):
         raise click.UsageError("--in-place needs files")
+    if sys.stdout is None and not in_place:
+        raise Failure("standard output is closed")
     records = (pointers or ((),)) if jsonl else None
     job = _Job(flags.guard(), Tally(), records, form, provider, reasoning)
     for name in files or (STDIN,):

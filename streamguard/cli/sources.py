@@ -10,6 +10,8 @@ from typing import BinaryIO
 
 import click
 
+from streamguard.cli.exits import Failure
+
 __all__ = ["STDIN", "open_source"]
 
 STDIN = "-"
@@ -28,8 +30,11 @@ def open_source(name: str, /, *, progress: bool) -> Generator[Iterator[bytes], N
 
     Raises:
         OSError: it cannot be opened.
+        Failure: standard input is closed.
     """
     if name == STDIN:
+        if sys.stdin is None:
+            raise Failure("standard input is closed")
         stream = sys.stdin.buffer
         if stream.isatty():
             click.echo("streamguard: reading what you type; end with Ctrl-D", err=True)

@@ -13,7 +13,7 @@ def test_every_rule_is_listed_with_its_hold_back() -> None:
     assert done.exit_code == 0
     rows = [json.loads(line) for line in done.output.splitlines()]
     assert [row["id"] for row in rows] == [rule.id for rule in (*SECRETS, *PII)]
-    bounds = (*Redactor(SECRETS).bounds(), *Redactor(PII).bounds())
+    bounds = Redactor((*SECRETS, *PII)).bounds()
     assert [(row["hold_back"], row["policy"]) for row in rows] == [
         (bound.characters, bound.policy) for bound in bounds
     ]
@@ -22,7 +22,20 @@ def test_every_rule_is_listed_with_its_hold_back() -> None:
 
 def test_a_set_alone() -> None:
     done = CliRunner().invoke(app, ["rules", "--json", "--set", "pii"])
-    assert {json.loads(line)["set"] for line in done.output.splitlines()} == {"pii"}
+    assert [json.loads(line)["id"] for line in done.output.splitlines()] == [rule.id for rule in PII]
+
+
+def test_a_group_alone() -> None:
+    done = CliRunner().invoke(app, ["rules", "--json", "--set", "private-keys"])
+    assert {json.loads(line)["set"] for line in done.output.splitlines()} == {"private-keys"}
+
+
+def test_a_set_that_is_none() -> None:
+    done = CliRunner().invoke(app, ["rules", "--set", "nope"])
+    assert done.exit_code == 2
+    assert done.stderr.startswith(
+        "streamguard rules: Invalid value for '--set': 'nope' is not one of secrets, pii, "
+    )
 
 
 def test_a_table_for_people() -> None:

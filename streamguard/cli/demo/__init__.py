@@ -10,7 +10,7 @@ _PAUSE = 0.11
 """Seconds between two chunks at speed 1: about what a hosted model takes for a token or two."""
 
 
-@click.command()
+@click.command(short_help="Watch what leaks without a guard, in ten seconds.")
 @click.option(
     "--speed",
     type=click.FloatRange(min=0, min_open=True),
