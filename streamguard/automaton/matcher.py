@@ -253,7 +253,7 @@ class Matcher:
             return self.start
         behind, context, partial = residue
         kept = frozenset(thread for thread in partial if self._keep[self.nfa.rule[thread]])
-        groups = tuple(Group(0, threads, (), None) for threads in (kept, partial - kept) if threads)
+        groups = tuple(Group(0, threads, (), residue) for threads in (kept, partial - kept) if threads)
         return self._state(behind, context, groups)
 
     def tail(self, behind: int, threads: frozenset[int], forced: int) -> Tail:
@@ -302,7 +302,7 @@ class Matcher:
         for group in groups:
             closure = nfa.closure(group.threads, behind, mask)
             matches = dict(group.matches)
-            for rule in closure.accepts:
+            for rule in closure.accepts if group.age else self._completed(group, config, closure.accepts):
                 matches[rule] = 0
             threads = nfa.read(closure.consuming, mask) - taken
             taken |= threads
@@ -317,10 +317,15 @@ class Matcher:
         groups: list[Group] = []
         for group in config.groups:
             matches = dict(group.matches)
-            for rule in self.nfa.closure(group.threads, config.behind, END).accepts:
-                matches[rule] = 0
+            if group.age:
+                for rule in self.nfa.closure(group.threads, config.behind, END).accepts:
+                    matches[rule] = 0
             groups.append(group._replace(threads=frozenset(), matches=tuple(sorted(matches.items()))))
         return self.settle(Config(config.behind, frozenset(), tuple(groups)))
+
+    def _completed(self, group: Group, config: Config, accepts: tuple[int, ...]) -> set[int]:
+        """Of a group that stands where a value was cut out: what only the next character completes."""
+        return set(accepts) - set(self.nfa.closure(group.threads, config.behind, None).accepts)
 
     def _spawn(self, states: frozenset[int], behind: int, mask: int) -> tuple[frozenset[int], frozenset[int]]:
         nfa = self.nfa
@@ -373,7 +378,7 @@ class Matcher:
                         return Decision(
                             group.age, tuple(best), None, Config(behind, context, rest), group.residue
                         )
-                    groups = tuple(other for other in rest if other.age <= best[0][1])
+                    groups = tuple(self._outlived(other) for other in rest if other.age <= best[0][1])
                     continue
                 first = next((other for other in rest if not self._keeps(other)), None)
                 if first is None or first.age < self.limit:
@@ -397,6 +402,11 @@ class Matcher:
                 group.age, ((rule, 0),), self.tail(behind, group.threads, rule), refused, group.residue
             )
         return self._state(behind, context, groups)
+
+    def _outlived(self, group: Group) -> Group:
+        """A group that began where a kept match ended: what was inside of that is over."""
+        residue = group.residue
+        return group if residue is None else group._replace(residue=residue._replace(partial=frozenset()))
 
     def bound(self, rule: int) -> tuple[int, bool]:
         """The most characters a rule holds back, and whether only the limit bounds them.

@@ -13,6 +13,7 @@ Unicode rules are the ones Python users know.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from streamguard.session import PatternError
@@ -20,7 +21,12 @@ from streamguard.session import PatternError
 __all__ = ["Alternation", "CharSet", "Concat", "LookAhead", "LookBehind", "Node", "Repeat", "parse"]
 
 MAX_LOOK_BEHIND = 8
+MAX_ALTERNATIVES = 256
+"""Most sequences one look-behind may stand for."""
+MAX_DEPTH = 50
+"""Most groups inside one another."""
 _SAFE_FLAGS = {"i": re.IGNORECASE, "s": re.DOTALL, "x": re.VERBOSE, "a": re.ASCII}
+_KNOWN_FLAGS = re.IGNORECASE | re.DOTALL | re.VERBOSE | re.ASCII | re.UNICODE
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "v": "\v", "a": "\a"}
 
 
@@ -95,9 +101,18 @@ def parse(pattern: str, flags: int = 0) -> Node:
     """
     if not pattern:
         raise PatternError("an empty pattern matches everywhere: write what is to be found")
+    refused = flags & ~_KNOWN_FLAGS
+    if refused:
+        raise PatternError(f"{re.RegexFlag(refused)!r} cannot be used in a stream: leave it out")
     try:
         re.compile(pattern, flags)
     except re.error as error:
+        if error.pos is None:  # `re` read it, and does not say where the look-behind stands
+            _Parser(pattern, flags).parse()
+        raise PatternError(f"not a regular expression: {error}") from None
+    except RecursionError:
+        raise PatternError(f"groups are nested deeper than {MAX_DEPTH}: write them flat") from None
+    except (ValueError, OverflowError) as error:
         raise PatternError(f"not a regular expression: {error}") from None
     return _Parser(pattern, flags).parse()
 
@@ -107,6 +122,7 @@ class _Parser:
         self.pattern = pattern
         self.flags = flags
         self.at = 0
+        self.depth = 0
 
     def parse(self) -> Node:
         node = self.alternation()
@@ -136,13 +152,21 @@ class _Parser:
 
     def concat(self) -> Node:
         parts: list[Node] = []
+        self.skip_comments()
         while self.at < len(self.pattern) and self.pattern[self.at] not in "|)":
-            if self.flags & re.VERBOSE and self.skip_verbose():
-                continue
             node = self.atom()
             if node is not None:
                 parts.append(self.repeat(node))
+            self.skip_comments()
         return parts[0] if len(parts) == 1 else Concat(tuple(parts))
+
+    def skip_comments(self) -> None:
+        """Skip comments, and white space where it means nothing."""
+        while True:
+            if self.take("(?#"):
+                self.at = self.pattern.index(")", self.at) + 1
+            elif not (self.flags & re.VERBOSE and self.skip_verbose()):
+                return
 
     def skip_verbose(self) -> bool:
         start = self.at
@@ -158,8 +182,7 @@ class _Parser:
 
     def repeat(self, node: Node) -> Node:
         while True:
-            if self.flags & re.VERBOSE:
-                self.skip_verbose()
+            self.skip_comments()
             at = self.at
             if self.take("*"):
                 least, most = 0, None
@@ -167,10 +190,8 @@ class _Parser:
                 least, most = 1, None
             elif self.take("?"):
                 least, most = 0, 1
-            elif found := re.compile(r"\{(\d*)(,?)(\d*)\}").match(self.pattern, at):
-                if not (found[1] or found[3]):
-                    return node  # `{}` and `{,}`: `re` reads the first as literals
-                self.at = found.end()
+            elif found := re.compile(r"\{(?!\})([0-9]*)(,?)([0-9]*)\}").match(self.pattern, at):
+                self.at = found.end()  # `{}` is two literals, `{,}` is `*`
                 least = int(found[1] or 0)
                 most = (int(found[3]) if found[3] else None) if found[2] else least
             else:
@@ -184,6 +205,8 @@ class _Parser:
                 )
             if self.peek("+"):
                 raise self.refuse("a possessive repeat", "leave the `+` out")
+            if not _reads(node):
+                least, most = min(least, 1), 1  # once is as good as a thousand times
             node = Repeat(node, least, most)
 
     def atom(self) -> Node | None:
@@ -228,7 +251,7 @@ class _Parser:
             return self.boundary(inside=True)
         if char == "A":
             return _START
-        if char == "Z":
+        if char in "Zz":  # the same; Python 3.14 reads both
             return _END
         if char in _ESCAPES:
             return self.literal(_ESCAPES[char])
@@ -236,9 +259,9 @@ class _Parser:
             size = {"x": 2, "u": 4, "U": 8}[char]
             self.at += size
             return self.literal(chr(int(self.pattern[at + 2 : self.at], 16)))
-        if char == "0":
+        if re.compile(r"0|[0-3][0-7][0-7]").match(self.pattern, at + 1):
             raise self.refuse("an octal escape", "write \\x.. instead", at)
-        if char.isdigit():
+        if char in "123456789":
             raise self.refuse("a back-reference", "spell the alternatives out", at)
         if char == "N":
             raise self.refuse("a named character", "write the character itself or \\u....", at)
@@ -262,10 +285,10 @@ class _Parser:
         at = self.at
         self.at += 1
         flags = self.flags
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise self.refuse(f"a group nested deeper than {MAX_DEPTH}", "write it flat", at)
         if self.take("?"):
-            if self.take("#"):
-                self.at = self.pattern.index(")", self.at) + 1
-                return None
             if self.take("<=") or self.take("<!"):
                 return self.look_behind(at, negated=self.pattern[self.at - 1] == "!")
             if self.take("=") or self.take("!"):
@@ -279,9 +302,9 @@ class _Parser:
             if self.take("P<"):
                 self.at = self.pattern.index(">", self.at) + 1
             elif not self.take(":") and self.inline_flags(at):
+                self.depth -= 1
                 return None  # flags for the rest of the pattern
-        node = self.alternation()
-        self.at += 1
+        node = self.inside()
         self.flags = flags
         return node
 
@@ -290,6 +313,7 @@ class _Parser:
         assert found  # noqa: S101 - `re` accepted it
         for letter in found[1] + (found[2] or ""):
             if letter == "u":
+                self.flags &= ~re.ASCII
                 continue
             if letter not in _SAFE_FLAGS:
                 instead = "write (?<![^\\n]) and (?=\\n|\\Z)" if letter == "m" else "leave it out"
@@ -302,25 +326,31 @@ class _Parser:
         return found[3] == ")"
 
     def inside(self) -> Node:
-        flags = self.flags
         node = self.alternation()
         self.at += 1
-        self.flags = flags
+        self.depth -= 1
         return node
 
     def look_behind(self, at: int, *, negated: bool) -> Node:
-        sequences = _sequences(self.inside())
-        if sequences is None or not all(sequences):
+        node = self.inside()
+        size = _width(node)
+        if not size:
             raise self.refuse(
-                "this look-behind",
-                f"it may hold characters and sets only, 1 to {MAX_LOOK_BEHIND} of them",
+                "this look-behind" if size is None else "an empty look-behind",
+                f"it may hold characters and sets only, always the same number of them, "
+                f"1 to {MAX_LOOK_BEHIND}; write several look-behinds for several widths",
                 at,
             )
-        if len(sequences[0]) > MAX_LOOK_BEHIND:
+        if size > MAX_LOOK_BEHIND:
             raise self.refuse(
                 "a look-behind this wide",
                 f"{MAX_LOOK_BEHIND} characters are remembered; use the rule's context for more",
                 at,
+            )
+        sequences = _sequences(node)
+        if len(sequences) > MAX_ALTERNATIVES:
+            raise self.refuse(
+                f"a look-behind of more than {MAX_ALTERNATIVES} alternatives", "use sets such as [ab]", at
             )
         return LookBehind(tuple(sequences), negated=negated)
 
@@ -328,7 +358,7 @@ class _Parser:
         node = self.inside()
         sets: list[CharSet] = []
         end = False
-        for branch in node.branches if isinstance(node, Alternation) else (node,):
+        for branch in _branches(node):
             if isinstance(branch, CharSet):
                 sets.append(branch)
             elif branch == _END:
@@ -342,21 +372,54 @@ class _Parser:
         return LookAhead(tuple(sets), end=end, negated=negated)
 
 
-def _sequences(node: Node) -> list[tuple[CharSet, ...]] | None:
-    """Every sequence a node without repeats of varying length stands for."""
+def _branches(node: Node) -> Iterator[Node]:
+    """The branches of alternations inside one another."""
+    if isinstance(node, Alternation):
+        for branch in node.branches:
+            yield from _branches(branch)
+    else:
+        yield node
+
+
+def _reads(node: Node) -> bool:
+    """Whether a pattern can read a character at all."""
+    if isinstance(node, Alternation | Concat):
+        return any(map(_reads, node.branches if isinstance(node, Alternation) else node.parts))
+    if isinstance(node, Repeat):
+        return node.most != 0 and _reads(node.node)
+    return isinstance(node, CharSet)
+
+
+def _width(node: Node) -> int | None:
+    """How many characters a pattern reads, or `None` if that varies or it asks what is around."""
+    if isinstance(node, CharSet):
+        return 1
+    if isinstance(node, Alternation):
+        widths = set(map(_width, node.branches))
+        return widths.pop() if len(widths) == 1 else None
+    if isinstance(node, Concat):
+        parts = [_width(part) for part in node.parts]
+        known = [part for part in parts if part is not None]
+        return sum(known) if len(known) == len(parts) else None
+    if isinstance(node, Repeat) and node.least == node.most:
+        inner = _width(node.node)
+        return None if inner is None else inner * node.least
+    return None
+
+
+def _sequences(node: Node) -> list[tuple[CharSet, ...]]:
+    """The sequences a pattern of fixed width stands for; a few more than allowed if they are too many."""
     if isinstance(node, CharSet):
         return [(node,)]
     if isinstance(node, Alternation):
-        found = [_sequences(branch) for branch in node.branches]
-        return None if None in found else [one for some in found if some for one in some]
+        return [one for branch in node.branches for one in _sequences(branch)]
+    parts: tuple[Node, ...] = ()
     if isinstance(node, Concat):
-        joined: list[tuple[CharSet, ...]] = [()]
-        for part in node.parts:
-            tails = _sequences(part)
-            if tails is None:
-                return None
-            joined = [head + tail for head in joined for tail in tails]
-        return joined
-    if isinstance(node, Repeat) and node.least == node.most:
-        return _sequences(Concat((node.node,) * node.least))
-    return None
+        parts = node.parts
+    elif isinstance(node, Repeat):
+        parts = (node.node,) * (node.least if _width(node.node) else 0)
+    joined: list[tuple[CharSet, ...]] = [()]
+    for part in parts:
+        tails = _sequences(part)
+        joined = [head + tail for head in joined for tail in tails][: MAX_ALTERNATIVES + 1]
+    return joined

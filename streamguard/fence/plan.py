@@ -34,6 +34,7 @@ _NOTE = r"\r?\n\[System note:"
 """How the block that hermes-agent puts into a prompt goes on: no prose does."""
 
 
+_LINE_START = r"(?<![^\n])[^\S\n]{0,200}"
 _INDENT = r"(?<![^\n]) {0,3}"
 
 
@@ -93,11 +94,14 @@ class Plan:
             openers = _openers(fence.open, line_start=line_start)
             for opener in openers:
                 self._add(patterns, opener, Target(Kind.OPEN, number))
+            context = parse(_LINE_START) if line_start else None
             if fence.void:
-                self._add(patterns, Pattern(parse(fence.void), checked=True), Target(Kind.VOID, number))
+                self._add(
+                    patterns, Pattern(parse(fence.void), context, checked=True), Target(Kind.VOID, number)
+                )
             if drop_orphans:
-                orphan = Pattern(parse(rf"(?:{fence.close})[ \t]{{0,16}}"), checked=True)
-                self._add(patterns, orphan, Target(Kind.CLOSE, number))
+                closer = parse(rf"(?:{fence.close})[ \t]{{0,16}}")
+                self._add(patterns, Pattern(closer, context, checked=True), Target(Kind.CLOSE, number))
         if code:
             for pattern in _CODE_SPANS:
                 self._add(patterns, pattern, Target(Kind.SPAN))
@@ -136,7 +140,7 @@ def _openers(source: str, *, line_start: bool) -> list[Pattern]:
     if not line_start:
         return [Pattern(parse(source), checked=True)]
     return [
-        Pattern(parse(rf"(?:{source})(?=[\r\n])"), context=parse(r"(?<![^\n])[^\S\n]{0,200}"), checked=True),
+        Pattern(parse(rf"(?:{source})(?=[\r\n])"), parse(_LINE_START), checked=True),
         Pattern(parse(rf"(?:{source}){_NOTE}"), checked=True),
     ]
 

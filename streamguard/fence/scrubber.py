@@ -421,7 +421,7 @@ class _Pass:
             return False
         at = block.content + limit - self.base
         if block.kept is not None:
-            self.show_kept(block, block.kept, self.base + confirmed)
+            self.show_kept(block, block.kept, block.content + limit)
         else:
             self.pass_on(at)
             self.report(block, at)
