@@ -111,13 +111,16 @@ def scrub(
         raise Failure("standard output is closed")
     records = (pointers or ((),)) if jsonl else None
     job = _Job(flags.guard(), Tally(), records, form, provider, reasoning)
-    for name in files or (STDIN,):
+    sources = files or (STDIN,)
+    for number, name in enumerate(sources, start=1):
         with open_source(name, progress=in_place or not sys.stdout.isatty()) as source:
             content = job.guarded(name, source)
             if in_place:
                 rewrite(Path(name), content)
             else:
-                _write(content)
+                # An answer ends without a line break; a prompt or the next answer should not stick to it.
+                apart = form is not None and (number < len(sources) or sys.stdout.isatty())
+                _write(content, end_line=apart)
     if report:
         click.echo(job.tally.as_json() if report == "json" else job.tally.as_text(), err=True)
     return FOUND if fail_on_findings and job.tally.total else OK
@@ -166,8 +169,12 @@ class _Job:
             click.echo(f"streamguard: {told}: {broken}", err=True)
 
 
-def _write(content: Iterator[bytes]) -> None:
+def _write(content: Iterator[bytes], *, end_line: bool) -> None:
     out = sys.stdout.buffer
+    last = b""
     for piece in content:
         out.write(piece)
         out.flush()
+        last = piece[-1:]
+    if end_line and last not in (b"", b"\n"):
+        out.write(b"\n")

@@ -194,6 +194,13 @@ def test_a_recorded_stream_shows_its_guarded_answer() -> None:
     assert done.stdout.endswith("].")
 
 
+def test_answers_of_several_recordings_stand_on_lines_of_their_own(tmp_path: Path) -> None:
+    one, two = tmp_path / "1.sse", tmp_path / "2.sse"
+    one.write_text(sse("One."))
+    two.write_text(sse("Two."))
+    assert scrub("--from", "sse", str(one), str(two)).stdout == "One.\nTwo."
+
+
 def test_a_recording_with_broken_events_says_so() -> None:
     done = scrub("--from", "sse", text=sse("Hello.") + 'data: {"cho')
     assert done.stdout == "Hello."
