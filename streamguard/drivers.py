@@ -8,7 +8,8 @@ decided goes out first; after anything else (the consumer is gone) nothing is sa
 from __future__ import annotations
 
 import inspect
-from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator, Iterable
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Coroutine, Generator, Iterable
+from typing import Any
 
 __all__ = ["aclose_source", "close_source", "drive", "drive_sync"]
 
@@ -17,8 +18,75 @@ Flush = Callable[[Exception | None], str]
 """Called once at the end, with the error the source raised, if it did."""
 
 
-async def drive(feed: Feed, flush: Flush, source: AsyncIterable[str], /) -> AsyncGenerator[str, None]:
+def drive(feed: Feed, flush: Flush, source: AsyncIterable[str], /) -> AsyncGenerator[str, None]:
     """Yield what `feed` returns for each chunk of `source`, then what `flush` returns."""
+    return _AsyncStream(_drive(feed, flush, source), source)
+
+
+def drive_sync(feed: Feed, flush: Flush, source: Iterable[str], /) -> Generator[str, None, None]:
+    """Do as `drive` does, for a synchronous source."""
+    return _Stream(_drive_sync(feed, flush, source), source)
+
+
+class _AsyncStream(AsyncGenerator[str, None]):
+    """A generator whose body has not begun runs no `finally`: the source is closed here then."""
+
+    __slots__ = ("_generator", "_source")
+
+    def __init__(self, generator: AsyncGenerator[str, None], source: AsyncIterable[str]) -> None:
+        self._generator = generator
+        self._source: AsyncIterable[str] | None = source
+
+    def __anext__(self) -> Coroutine[Any, Any, str]:
+        self._source = None
+        return self._generator.__anext__()
+
+    def asend(self, value: None, /) -> Coroutine[Any, Any, str]:
+        self._source = None
+        return self._generator.asend(value)
+
+    async def athrow(self, *error: Any) -> str:
+        source, self._source = self._source, None
+        try:
+            return await self._generator.athrow(*error)
+        finally:
+            if source is not None:
+                await aclose_source(source, source)
+
+    async def aclose(self) -> None:
+        source, self._source = self._source, None
+        await self._generator.aclose()
+        if source is not None:
+            await aclose_source(source, source)
+
+
+class _Stream(Generator[str, None, None]):
+    __slots__ = ("_generator", "_source")
+
+    def __init__(self, generator: Generator[str, None, None], source: Iterable[str]) -> None:
+        self._generator = generator
+        self._source: Iterable[str] | None = source
+
+    def send(self, value: None, /) -> str:
+        self._source = None
+        return self._generator.send(value)
+
+    def throw(self, *error: Any) -> str:
+        source, self._source = self._source, None
+        try:
+            return self._generator.throw(*error)
+        finally:
+            if source is not None:
+                close_source(source, source)
+
+    def close(self) -> None:
+        source, self._source = self._source, None
+        self._generator.close()
+        if source is not None:
+            close_source(source, source)
+
+
+async def _drive(feed: Feed, flush: Flush, source: AsyncIterable[str], /) -> AsyncGenerator[str, None]:
     iterator = aiter(source)
     try:
         failure: Exception | None = None
@@ -37,11 +105,11 @@ async def drive(feed: Feed, flush: Flush, source: AsyncIterable[str], /) -> Asyn
         if failure is not None:
             raise failure
     finally:
+        failure = None  # its traceback holds this frame: a cycle would keep it alive
         await aclose_source(iterator, source)
 
 
-def drive_sync(feed: Feed, flush: Flush, source: Iterable[str], /) -> Generator[str, None, None]:
-    """Do as `drive` does, for a synchronous source."""
+def _drive_sync(feed: Feed, flush: Flush, source: Iterable[str], /) -> Generator[str, None, None]:
     iterator = iter(source)
     try:
         failure: Exception | None = None
@@ -60,6 +128,7 @@ def drive_sync(feed: Feed, flush: Flush, source: Iterable[str], /) -> Generator[
         if failure is not None:
             raise failure
     finally:
+        failure = None
         close_source(iterator, source)
 
 
@@ -72,17 +141,31 @@ async def aclose_source(iterator: object, source: object) -> None:
     import anyio
 
     with anyio.CancelScope(shield=True):
-        for part in (iterator,) if iterator is source else (iterator, source):
-            close = getattr(part, "aclose", None) or getattr(part, "close", None)
-            if callable(close):
-                outcome = close()
-                if inspect.isawaitable(outcome):
-                    await outcome
+        try:
+            await _aclose(iterator)
+        finally:
+            if iterator is not source:
+                await _aclose(source)
+
+
+async def _aclose(part: object) -> None:
+    close = getattr(part, "aclose", None) or getattr(part, "close", None)
+    if callable(close):
+        outcome = close()
+        if inspect.isawaitable(outcome):
+            await outcome
 
 
 def close_source(iterator: object, source: object) -> None:
     """Close a synchronous source by `close()`, wherever it has one."""
-    for part in (iterator,) if iterator is source else (iterator, source):
-        close = getattr(part, "close", None)
-        if callable(close):
-            close()
+    try:
+        _close(iterator)
+    finally:
+        if iterator is not source:
+            _close(source)
+
+
+def _close(part: object) -> None:
+    close = getattr(part, "close", None)
+    if callable(close):
+        close()

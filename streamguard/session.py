@@ -165,10 +165,13 @@ class Session(ABC):
 
         Raises:
             StreamClosedError: the session was flushed, or raised before.
+            TypeError: `end` is not an `End`.
         """
         if self._closed:
             raise StreamClosedError("flush() on a session that has ended; every stream needs a new one")
         self._closed = True
+        if not isinstance(end, End):
+            raise TypeError(f"end must be an End, not {type(end).__name__}")
         return self._flush(end)
 
     @property
