@@ -1,4 +1,16 @@
-"""Keep what must not be shown out of a language model's stream."""
+"""Keep what must not be shown out of a language model's stream.
+
+    guard = FenceScrubber("memory-context", "think") | PreambleTrimmer() | Redactor()
+
+    async for text in guard.transform(tokens):
+        ...
+
+The names in this module are the public API of the core; a stage is loaded when its name
+is first used. `streamguard.testing` and `streamguard.presets` are public as well.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 from streamguard.session import (
     Bound,
@@ -13,17 +25,57 @@ from streamguard.session import (
     Transformer,
 )
 
+if TYPE_CHECKING:
+    from streamguard.fence import HARMONY, MEMORY, REASONING, TOOL_MARKUP, Fence, FenceScrubber
+    from streamguard.preamble import PreambleTrimmer
+    from streamguard.redact import SECRETS, Redactor, Rule
+    from streamguard.scaffold import ScaffoldScrubber
+    from streamguard.stateops import StateOpScrubber
+
 __version__ = "0.1.0"
 
 __all__ = [
+    "HARMONY",
+    "MEMORY",
+    "REASONING",
+    "SECRETS",
+    "TOOL_MARKUP",
     "Bound",
     "End",
+    "Fence",
+    "FenceScrubber",
     "Finding",
     "LimitExceededError",
     "PatternError",
     "Pipeline",
+    "PreambleTrimmer",
+    "Redactor",
+    "Rule",
+    "ScaffoldScrubber",
     "Session",
+    "StateOpScrubber",
     "StreamClosedError",
     "StreamGuardError",
     "Transformer",
 ]
+
+_STAGES = {
+    "fence": ("HARMONY", "MEMORY", "REASONING", "TOOL_MARKUP", "Fence", "FenceScrubber"),
+    "preamble": ("PreambleTrimmer",),
+    "redact": ("SECRETS", "Redactor", "Rule"),
+    "scaffold": ("ScaffoldScrubber",),
+    "stateops": ("StateOpScrubber",),
+}
+_MODULES = {name: f"streamguard.{module}" for module, names in _STAGES.items() for name in names}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _MODULES:
+        raise AttributeError(f"module 'streamguard' has no attribute {name!r}")
+    value: object = getattr(import_module(_MODULES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
