@@ -105,22 +105,109 @@ def accepted(pattern: str, flags: int = 0) -> bool:
     return True
 
 
+def refused(pattern: str, flags: int = 0) -> str:
+    try:
+        parse(pattern, flags)
+    except PatternError as refusal:
+        return str(refusal)
+    return ""
+
+
 # -- patterns -----------------------------------------------------------------------
 
 literals = st.sampled_from(
-    [*"aAbBsSkKiI01_-]#é", *SPECIAL, " ", r"\ ", r"\n", r"\t", r"\.", r"\x61", r"\u00e9", r"\U00000062"]
-    + [r"\-", r"\#", r"\{", r"\]", r"\\", r"\"", "{", "}", ",", "{}", "{a}", "{1,a}", "{,a"]
+    [
+        *"aAbBsSkKiI01_-]#é",
+        *SPECIAL,
+        " ",
+        r"\ ",
+        r"\n",
+        r"\t",
+        r"\.",
+        r"\x61",
+        r"\u00e9",
+        r"\U00000062",
+        r"\-",
+        r"\#",
+        r"\{",
+        r"\]",
+        r"\\",
+        r"\"",
+        "{",
+        "}",
+        ",",
+        "{}",
+        "{a}",
+        "{1,a}",
+        "{,a",
+    ]
 )
 sets = st.sampled_from(
-    [".", r"\w", r"\W", r"\d", r"\D", r"\s", r"\S", "[ab]", "[^ab]", "[]a]", "[^]a]", r"[\]a]", r"[a\]]"]
-    + [r"[a\\]", r"[\\]", r"[^\\]", "[a-]", "[-a]", "[a-c]", r"[\w-]", r"[^\W_]", "[s-t]", "[A-K]", "[^k]"]
-    + ["[ #]", r"[\x61-\x63]", r"[\u00e5]", "[éß]", "[σ]", "[{}]", "[(]", "[)|]", "[a^]", r"[\n ]", r"[\d.]"]
-    + [r"[\b]", r"[\N{GREEK SMALL LETTER SIGMA}]", r"[\141b]", "[в-г]"]
+    [
+        ".",
+        r"\w",
+        r"\W",
+        r"\d",
+        r"\D",
+        r"\s",
+        r"\S",
+        "[ab]",
+        "[^ab]",
+        "[]a]",
+        "[^]a]",
+        r"[\]a]",
+        r"[a\]]",
+        r"[a\\]",
+        r"[\\]",
+        r"[^\\]",
+        "[a-]",
+        "[-a]",
+        "[a-c]",
+        r"[\w-]",
+        r"[^\W_]",
+        "[s-t]",
+        "[A-K]",
+        "[^k]",
+        "[ #]",
+        r"[\x61-\x63]",
+        r"[\u00e5]",
+        "[éß]",
+        "[σ]",
+        "[{}]",
+        "[(]",
+        "[)|]",
+        "[a^]",
+        r"[\n ]",
+        r"[\d.]",
+        r"[\b]",
+        r"[\N{GREEK SMALL LETTER SIGMA}]",
+        r"[\141b]",
+        "[в-г]",
+    ]
 )
 assertions = st.sampled_from(
-    [r"\b", r"\B", r"\A", "^", r"\Z", "(?<=a)", "(?<!a)", "(?<=[ab]a)", "(?<!ab|ba)", r"(?<=\s)", "(?<!k{2})"]
-    + ["(?=a)", "(?!a)", "(?=[^b])", r"(?=\s|\Z)", r"(?!\w)", "(?=(?:a|b)|k)", r"(?<=(?i:S))", r"(?=(?i:K))"]
-    + ["(?<=" + "[a-k]" * 8 + ")"]
+    [
+        r"\b",
+        r"\B",
+        r"\A",
+        "^",
+        r"\Z",
+        "(?<=a)",
+        "(?<!a)",
+        "(?<=[ab]a)",
+        "(?<!ab|ba)",
+        r"(?<=\s)",
+        "(?<!k{2})",
+        "(?=a)",
+        "(?!a)",
+        "(?=[^b])",
+        r"(?=\s|\Z)",
+        r"(?!\w)",
+        "(?=(?:a|b)|k)",
+        r"(?<=(?i:S))",
+        r"(?=(?i:K))",
+        "(?<=" + "[a-k]" * 8 + ")",
+    ]
 )
 repeats = st.sampled_from(["*", "+", "?", "{2}", "{0}", "{1,2}", "{,2}", "{1,}", "{,}", "{0,0}"])
 blanks = st.sampled_from(["", "", "", " ", "(?#a)", "(?#)", "#b\n", "\n"])
@@ -197,11 +284,9 @@ SCRAPS += ["\\b", "\\Z", "\\d", "[^", "[]", "(?x:", "$", "&", "~"]
 @given(patterns, st.lists(texts, min_size=1, max_size=4), st.sampled_from([0, 0, 0, re.I, re.A, re.X, re.S]))
 def test_a_pattern_of_the_subset_means_what_re_says(pattern: str, samples: list[str], flags: int) -> None:
     assume(accepted(pattern, flags))
-    try:
-        parse(pattern, flags)
-    except PatternError as refusal:
-        assert "a repeated assertion" in str(refusal)
-        assume(False)
+    refusal = refused(pattern, flags)
+    assert "a repeated assertion" in (refusal or "a repeated assertion")
+    assume(not refusal)
     for text in samples:
         if text or r"\B" not in pattern:  # Python 3.14 changed \B in an empty text
             assert by_tree(pattern, text, flags) == by_re(pattern, text, flags)
@@ -221,10 +306,7 @@ def test_a_pattern_of_the_subset_means_what_re_says(pattern: str, samples: list[
 @example("(?i:a(?-i:b)k)b")
 def test_any_pattern_at_all_is_read_as_re_reads_it_or_refused(pattern: str) -> None:
     assume(accepted(pattern))
-    try:
-        parse(pattern)
-    except PatternError:
-        return
+    assume(not refused(pattern))
     for text in ("", "a", "kKaAb", "aabb2", "[a]b^-\\", "a{2}b,{", " #a\n#b", "&a~(b)"):
         assert by_tree(pattern, text) == by_re(pattern, text)
 
