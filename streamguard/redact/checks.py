@@ -1,0 +1,271 @@
+"""Checks: what a pattern cannot say about a value.
+
+A check is asked once, on a value that has ended, and answers whether it can be a secret.
+None of them proves anything. They know what is certainly none: a placeholder, a masked or
+already redacted value, a template, code, a documented example; and what looks drawn at
+random. A checksum is advisory: right, it settles the matter; wrong, it settles nothing,
+since models invent, mistype and cut off tokens.
+
+The functions on the first half look at one property; those on the second put them together
+for a kind of place: a key after its name, a string literal, a variable of the environment.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import math
+import re
+import zlib
+from collections import Counter
+from itertools import pairwise
+
+__all__ = [
+    "base64_key",
+    "basic_credentials",
+    "checksummed",
+    "entropy",
+    "genuine",
+    "is_code",
+    "is_masked",
+    "is_placeholder",
+    "is_reference",
+    "is_template",
+    "literal",
+    "opaque",
+    "random_looking",
+    "secret_shaped",
+    "setting",
+    "token",
+    "uri_password",
+    "variable",
+]
+
+# -- one property ----------------------------------------------------------------
+
+_SPLIT = re.compile(r"[^A-Za-z0-9]+")
+_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+|[^\W\d_]+")
+_UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.IGNORECASE)
+_EXAMPLE = re.compile(r"example|placeholder|change[_-]?me|redacted|filtered|dummy|sample", re.IGNORECASE)
+_MASK = re.compile(r"\*{3}|[•●█]{3}|\.{3}|…|[xX]{4}|#{4}|_{4}|-{4}")
+_TEMPLATE = re.compile(
+    r"""\$\{[^{}]*\}|\$\(.*|\{\{.*?\}\}|<%.*?%>|<[^<>]*>|\#\{[^{}]*\}|%\([A-Za-z_]+\)s
+    |\{[A-Za-z_]?[\w.!:\[\]()'"]*\}|(?<![\w$])\$[A-Za-z_]\w*|(?<!\w)%[A-Za-z_]\w*%|(?<!\w)@[A-Z_]+@""",
+    re.VERBOSE | re.DOTALL,
+)
+_REFERENCE = re.compile(
+    r"(?:~|\.{1,2})?/[\w.-]+/[\w./ -]*|(?:~|\.{1,2})/[\w.-]*|[A-Za-z]:\\.*"  # files
+    r"|[A-Za-z][A-Za-z0-9+.-]*://.*"
+    r"|(?:arn|vault|ssm|secretsmanager|awssm|keyvault|kms|file|env|ref|sops|op):.*"
+    r"|[\w./-]+\.(?:pem|key|crt|cer|pub|p12|pfx|jks|json|ya?ml|toml|ini|txt|env|conf|cfg|py|js|ts)",
+    re.DOTALL,
+)
+_NUMBER = re.compile(r"[+-]?(?:0[xX][0-9A-Fa-f]{1,8}|\d[\d_,.]*[A-Za-z%]{0,3})")
+_CALL = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|::|->)[A-Za-z_$][\w$]*)*!?[(\[].*", re.DOTALL)
+_PATH = re.compile(r"[A-Za-z_$@&*][\w$]*(?:(?:\?\.|\.|::|->)[A-Za-z_$][\w$]*)+[;,]?")
+_IDENTIFIER = re.compile(r"[&*$@!]?[A-Za-z_][A-Za-z0-9_]*")
+_TO_REPLACE = re.compile(r"(?:your|insert|enter|replace)[ _-]", re.IGNORECASE)
+_STAND_INS = """
+    a an and any api auth access account anonymous app aws azure bar basic baz bearer bool boolean bot
+    change changeme client code config credential credentials custom db default demo dev disabled
+    django doe dummy empty enabled enter env environment example fake false fill foo for from generate
+    generated github go goes google here hidden id in input insert int integer is it jwt key keys
+    local login masked me missing mock my myapp name needed new nil no none not null number oauth of
+    ollama openai optional or our paste pass passphrase passwd password passwords pat personal
+    placeholder private provided pwd real redacted replace replaceme required root sample secret secrets
+    service session set shared some stored str string super test testing text that the this to todo token
+    tokens true type undefined unknown unset unused use user username value var with yes you your yours
+"""
+_PLACEHOLDERS = frozenset(_STAND_INS.split())
+_CONSTANTS = frozenset({"none", "null", "nil", "true", "false", "undefined", "nan", "void", "self", "this"})
+
+
+def entropy(value: str) -> float:
+    """Shannon entropy, in bits a character."""
+    size = len(value)
+    return -sum(count / size * math.log2(count / size) for count in Counter(value).values())
+
+
+def random_looking(value: str) -> bool:
+    """Whether it looks drawn at random: letters among digits, and many different characters."""
+    if len(value) < 16 or not any(map(str.isdigit, value)) or entropy(value) < 2.75:
+        return False
+    return any(map(_mixed, _SPLIT.split(value))) or (len(value) >= 32 and entropy(value) >= 4.2)
+
+
+def _mixed(part: str) -> bool:
+    if len(part) < 6 or part.isdigit():
+        return False
+    turns = sum(one.isdigit() != other.isdigit() for one, other in pairwise(part))
+    return turns >= 2 or (turns == 1 and len(part) >= 12)
+
+
+def genuine(value: str) -> bool:
+    """Whether it is neither masked nor an example, as the keys in documentations are."""
+    return not is_masked(value) and not _EXAMPLE.search(value)
+
+
+def is_masked(value: str) -> bool:
+    """Whether characters of it have been struck out, or it is one character repeated."""
+    return bool(_MASK.search(value)) or len(set(value)) < 3
+
+
+def is_placeholder(value: str) -> bool:
+    """Whether it is made of words that stand for a value: `your-api-key`, `changeme`.
+
+    A number counts as part of them only as a word of its own: `test-key-123`, but not
+    `password123`, which people use.
+    """
+    if _TO_REPLACE.match(value):
+        return True
+    parts = [part for part in _SPLIT.split(value) if part]
+    numbers = [part for part in parts if part.isdigit()]
+    words = [word.lower() for part in parts if not part.isdigit() for word in _WORDS.findall(part)]
+    return (bool(words) or not parts) and len(numbers) < len(parts) and _PLACEHOLDERS.issuperset(words)
+
+
+def is_template(value: str) -> bool:
+    """Whether something is still to be filled in, and what stands around it is no secret."""
+    around, holes = _TEMPLATE.subn("", value)
+    return holes > 0 and not random_looking(around) and not random_looking(value.replace("$", ""))
+
+
+def is_reference(value: str) -> bool:
+    """Whether it says where the secret is: a path, an address, the name in a vault."""
+    return bool(_REFERENCE.fullmatch(value))
+
+
+def is_code(value: str) -> bool:
+    """Whether it is an expression: a name, a path of names, a call, a number, a constant."""
+    if value.lower() in _CONSTANTS or _NUMBER.fullmatch(value) or _CALL.fullmatch(value):
+        return True
+    if _is_path(value):
+        return True
+    return bool(_IDENTIFIER.fullmatch(value)) and _is_name(value.strip("&*$@!_"))
+
+
+def _is_path(value: str) -> bool:
+    return bool(_PATH.fullmatch(value)) and not any(map(random_looking, re.split(r"\W+", value)))
+
+
+def _is_name(identifier: str) -> bool:
+    """Whether an identifier is made of words, with a number here and there; `hunter2` is not."""
+    words = _WORDS.findall(identifier)
+    letters = [word for word in words if not word.isdigit()]
+    if not letters or sum(map(len, letters)) < 3 * len(letters):
+        return len(identifier) < 8
+    numbers = [word for word in words if word.isdigit()]
+    if len(letters) == 1 and numbers:
+        return letters[0].lower() in _PLACEHOLDERS and len(numbers[0]) < 3
+    return all(len(number) < 3 for number in numbers)
+
+
+def basic_credentials(value: str) -> bool:
+    """Whether it is base64 of a user's name, a colon and a password."""
+    try:
+        text = base64.b64decode(value + "=" * (-len(value) % 4), validate=True).decode()
+    except (binascii.Error, UnicodeDecodeError):
+        return False
+    return ":" in text[:-1] and text.isprintable()
+
+
+_BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+_CHECKSUMMED = re.compile(r"(?:gh[pousr]|npm)_([A-Za-z0-9]{30})([A-Za-z0-9]{6})")
+
+
+def checksummed(value: str) -> bool:
+    """Whether it is a token of GitHub or npm whose checksum is right.
+
+    The last six characters are the CRC-32 of the thirty before, in base 62. Advisory.
+    """
+    found = _CHECKSUMMED.fullmatch(value)
+    if not found:
+        return False
+    left = zlib.crc32(found[1].encode())
+    digits = ""
+    for _ in range(6):
+        left, digit = divmod(left, 62)
+        digits = _BASE62[digit] + digits
+    return digits == found[2]
+
+
+# -- put together ----------------------------------------------------------------
+
+
+def _stands_for_a_value(value: str) -> bool:
+    return not genuine(value) or is_placeholder(value) or is_template(value)
+
+
+def opaque(value: str) -> bool:
+    """A value that may be anything: it has to look like a secret by itself."""
+    return checksummed(value) or (
+        random_looking(value)
+        and not _stands_for_a_value(value)
+        and not is_reference(value)
+        and not is_code(value)
+    )
+
+
+def base64_key(value: str) -> bool:
+    """The base64 of random bytes: upper and lower case and digits, evenly mixed."""
+    return (
+        genuine(value)
+        and entropy(value) >= 3.5
+        and all(any(map(kind, value)) for kind in (str.isupper, str.islower, str.isdigit))
+    )
+
+
+def secret_shaped(value: str) -> bool:
+    """A value whose name says little (token, key, auth).
+
+    A UUID is random too, and is the name of something more often than a key to it.
+    """
+    return opaque(value) and not _UUID.fullmatch(value)
+
+
+def token(value: str) -> bool:
+    """A value after the name of its scheme, which in prose may be any word."""
+    return any(map(str.isdigit, value)) and setting(value)
+
+
+def literal(value: str) -> bool:
+    """A string literal after the name of a secret: anything but words that stand for one.
+
+    With white space in it, few of its words may be words: text about passwords is none.
+    """
+    if any(map(str.isspace, value)):
+        words = value.split()
+        plain = sum(word.strip(".,:;!?()'").isalpha() for word in words)
+        return 2 * plain < len(words) and entropy(value) >= 3.0 and not _stands_for_a_value(value)
+    return (
+        any(map(str.isalnum, value))
+        and value[0] not in ")]},;"
+        and not _stands_for_a_value(value)
+        and not is_reference(value)
+        and not _is_path(value)
+        and value.lower() not in _CONSTANTS
+    )
+
+
+def variable(value: str) -> bool:
+    """A value after the upper-case name of a secret and an equals sign: words count as well."""
+    if value.isdigit():
+        return len(value) >= 6
+    word = _IDENTIFIER.fullmatch(value) and not ("_" in value and value.isupper())
+    return literal(value) and (bool(word) or not is_code(value))
+
+
+def setting(value: str) -> bool:
+    """An unquoted value after the name of a secret, which in code is an expression."""
+    if value.isdigit():
+        return len(value) >= 6
+    return literal(value) and not is_code(value.rstrip(",;."))
+
+
+def uri_password(value: str) -> bool:
+    """What stands between the colon and the @ of an address: no port, no template."""
+    return (
+        not re.match(r"\d{1,5}(?:[/?#,;&].*)?\Z", value, re.DOTALL)
+        and not is_template(value)
+        and genuine(value)
+    )

@@ -1,0 +1,44 @@
+"""The rules that ship with the library, one file a category.
+
+`SECRETS` is all of them, in order of priority: where two rules with checks claim the same
+value, the first names it. The groups can be chosen or left out one by one.
+"""
+
+from streamguard.redact.rule import Rule
+from streamguard.redact.rules.assignments import ASSIGNMENTS
+from streamguard.redact.rules.auth_headers import AUTH_HEADERS
+from streamguard.redact.rules.clouds import CLOUDS
+from streamguard.redact.rules.connection_strings import CONNECTION_STRINGS
+from streamguard.redact.rules.development import DEVELOPMENT
+from streamguard.redact.rules.llm import LLM
+from streamguard.redact.rules.messaging import MESSAGING
+from streamguard.redact.rules.payments import PAYMENTS
+from streamguard.redact.rules.private_keys import PRIVATE_KEYS
+from streamguard.redact.rules.tokens import TOKENS
+
+__all__ = [
+    "ASSIGNMENTS",
+    "AUTH_HEADERS",
+    "CLOUDS",
+    "CONNECTION_STRINGS",
+    "DEVELOPMENT",
+    "LLM",
+    "MESSAGING",
+    "PAYMENTS",
+    "PRIVATE_KEYS",
+    "SECRETS",
+    "TOKENS",
+]
+
+SECRETS: tuple[Rule, ...] = (
+    *PRIVATE_KEYS,
+    *LLM,
+    *DEVELOPMENT,
+    *CLOUDS,
+    *MESSAGING,
+    *PAYMENTS,
+    *TOKENS,
+    *AUTH_HEADERS,
+    *CONNECTION_STRINGS,
+    *ASSIGNMENTS,
+)

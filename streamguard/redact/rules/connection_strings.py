@@ -1,0 +1,68 @@
+"""Passwords inside addresses.
+
+Only the password is replaced. The group stands alone, so that whoever needs addresses to
+stay usable for the reader can leave it out.
+"""
+
+from __future__ import annotations
+
+from streamguard.redact.checks import uri_password
+from streamguard.redact.rule import Rule
+
+__all__ = ["CONNECTION_STRINGS"]
+
+# The context begins at the colon, not at the scheme: any word may be one.
+_WEB = "".join(rf"(?<!{scheme})" for scheme in ("http", "https", "ws", "wss", "HTTP", "HTTPS"))
+_USER = r"""(?://|\\/\\/)[^\s/?#\[\]"'<>@:`|\\]{0,128}:"""
+
+CONNECTION_STRINGS = (
+    Rule(
+        "database-uri",
+        context=f"{_WEB}:{_USER}",
+        # A slash in a password has to be escaped, and often is not.
+        value=r"""[^\s"'<>`\\]{1,240}(?=@)""",
+        anchors=("://", r":\/\/"),
+        checks=(uri_password,),
+        description="The password in the address of a database, queue, mail or file server",
+        source="RFC 3986, user information; the value ends at the last @ before white space or a quote",
+        examples=(
+            "postgres://admin:Canarypass@db.internal:5432/app",
+            "DATABASE_URL=mysql+pymysql://root:Canary/p#ss@localhost/app?charset=utf8",
+            "redis://:Canarypass1@cache:6379/0",
+            '{"url": "mongodb+srv:\\/\\/u:Canary%40pass@cluster0.example.net\\/db"}',
+            "amqp://guest:Canary@pass@mq:5672",
+        ),
+        near_misses=(
+            "redis://localhost:6379/0 and bob@example.com",
+            "redis://localhost:6379/0?contact=bob@example.com",
+            "mongodb://h1:27017,h2:27017/db",
+            "postgres://user:${DB_PASSWORD}@db/app",
+            "postgresql://user:<password>@db/app",
+            "postgresql://{user}:{password}@{host}/app",
+            "postgres://user:****@db/app",
+            "ssh://git@example.com:22/path",
+        ),
+    ),
+    Rule(
+        "uri-password",
+        context=f":{_USER}",
+        value=r"""[^\s/"'<>`\\]{1,240}(?=@)""",
+        anchors=("://", r":\/\/"),
+        checks=(uri_password,),
+        description="The password in any address of the form scheme://user:password@host",
+        source="RFC 3986, user information",
+        examples=(
+            "https://user:Canarypw@host.example.com/path",
+            "git clone https://bob:Canary!pw@example.com/bob/x.git",
+            "(http://a:Canary@pw@127.0.0.1:8080)",
+        ),
+        near_misses=(
+            "http://localhost:8080/path?to=bob@example.com",
+            "http://localhost:8080?to=bob@example.com",
+            "https://git@example.com/user/repo.git",
+            "https://example.com/search?q=user@example.com",
+            "https://url:8000 @something else",
+            "https://user:{token}@host.example.com/path",
+        ),
+    ),
+)
