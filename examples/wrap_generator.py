@@ -22,10 +22,8 @@ async def main() -> None:
     findings: list[Finding] = []
     async for text in guard.transform(model(), on_finding=findings.append):
         print(text, end="", flush=True)
-    for finding in findings:
-        print(
-            f"# {finding.stage}: {finding.rule} {finding.action} at {finding.offset}, {finding.length} characters"
-        )
+    for found in findings:
+        print(f"# {found.stage}: {found.rule} {found.action} at {found.offset}, {found.length} characters")
 
 
 asyncio.run(main())

@@ -40,7 +40,7 @@ def check_transformer(
     alphabet: Iterable[str] = (),
     clean: Iterable[str] = (),
     ends: Sequence[End] = tuple(End),
-    undecided_on_error: Literal["drop", "show"] = "drop",
+    undecided_on_error: Literal["drop", "show"] = "show",
     samples: int = 24,
     seed: int = 0,
 ) -> None:
@@ -57,8 +57,8 @@ def check_transformer(
         clean: further texts, with nothing to take out, for `TRANSPARENCY`.
         ends: the ways the streams may end.
         undecided_on_error: what `FAIL_CLOSED` lets a stage do with text that is undecided when
-            the source fails: `"drop"`, as the law has it, or `"show"` as far as it would be
-            shown if the text were complete.
+            the source fails: `"show"` it as far as it would be shown if the text were
+            complete, or `"drop"` all of it, the strictest reading of the law.
         samples: how many random cuts, continuations and combinations are drawn each time.
         seed: the same seed draws the same.
 
