@@ -66,7 +66,7 @@ print((DashJoiner() | FenceScrubber("think")).scrub("one — two<think>x — y</
 
 
 class Hasty(DashJoiner):
-    """Gives the space away at once: the law of prefix safety says where that shows."""
+    """Gives the space away at once; the laws say where that shows."""
 
     def session(
         self, *, on_finding: FindingHandler | None = None, on_hidden: HiddenHandler | None = None

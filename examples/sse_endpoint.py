@@ -21,7 +21,8 @@ guard = FenceScrubber("memory-context", "think") | PreambleTrimmer() | Redactor(
 
 async def model(question: str) -> AsyncIterator[str]:
     """Stand in for a model."""
-    text = f"<think>{question}? easy</think>Use token: {'q7Zr' * 6}. Let me update the notes now."
+    key = "sk-proj-" + "FakeKey0" * 6
+    text = f"<think>{question}? easy</think>Use {key} once. Let me update the notes now."
     for start in range(0, len(text), 7):
         yield text[start : start + 7]
 
