@@ -11,7 +11,6 @@ import pytest
 from streamguard import (
     HARMONY,
     MEMORY,
-    PII,
     REASONING,
     SECRETS,
     Fence,
@@ -24,9 +23,11 @@ from streamguard import (
     StreamGuardError,
     Transformer,
 )
-from streamguard.redact.rules import ASSIGNMENTS, LLM, PRIVATE_KEYS
-from streamguard.policy import PolicyError, load_policy, parse_policy
+from streamguard.policy import PolicyError, load_policy, parse_policy, rule_sets
 from streamguard.presets import roleplay
+from streamguard.redact.rules import ASSIGNMENTS, LLM, PRIVATE_KEYS
+
+PII = rule_sets()["pii"]
 
 
 def parse(toml: str, **environ: str) -> Pipeline:
@@ -113,6 +114,14 @@ def test_every_option_of_a_fence_stage_is_handed_on() -> None:
             StateOpScrubber(markers=("verb",), fences=("",), max_candidate=99, max_restore=0),
         ),
         ('type = "scaffold"', ScaffoldScrubber()),
+        (
+            'type = "scaffold"\nheaders = ["a"]\ntransitions = ["b"]\nmax_line = 90\nmax_restore = 0',
+            ScaffoldScrubber(headers=("a",), transitions=("b",), max_line=90, max_restore=0),
+        ),
+        (
+            'type = "preamble"\nphrases = ["I shall"]\nmax_sentence = 200\nmax_held = 300',
+            PreambleTrimmer(phrases=("I shall",), max_sentence=200, max_held=300),
+        ),
         (
             'type = "scaffold"\nextra_headers = ["world state"]',
             ScaffoldScrubber(extra_headers=("world state",)),
@@ -247,7 +256,7 @@ def test_a_policy_without_stages_is_refused(toml: str) -> None:
         ),
         (
             f'[[stage]]\ntype = "redactor"\n[[rule]]\nid = "{SECRETS[0].id}"\nvalue = "x"',
-            f'rule[0].id: "{SECRETS[0].id}" is the id of another rule',
+            f'rule[0].id: "{SECRETS[0].id}" is the name of another rule or set',
         ),
         (
             'stages = 1\n[[stage]]\ntype = "scaffold"',

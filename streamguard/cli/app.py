@@ -20,11 +20,11 @@ _COMMANDS = ("scrub", "demo", "rules", "check")
 
 
 class _App(click.Group):
-    def list_commands(self, ctx: click.Context, /) -> list[str]:
+    def list_commands(self, ctx: click.Context) -> list[str]:
         del ctx
         return list(_COMMANDS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str, /) -> click.Command | None:
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         del ctx
         if cmd_name not in _COMMANDS:
             return None
@@ -32,7 +32,7 @@ class _App(click.Group):
         command: click.Command = getattr(module, cmd_name)
         return command
 
-    def invoke(self, ctx: click.Context, /) -> object:
+    def invoke(self, ctx: click.Context) -> object:
         # Here and not in `run` alone: click would answer these two itself.
         try:
             return super().invoke(ctx)

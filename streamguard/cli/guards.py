@@ -49,7 +49,7 @@ class GuardFlags:
         return [names.get(name, name) for name in given]
 
     def _stages(self) -> Sequence[Transformer]:
-        from streamguard import MEMORY, PII, REASONING, SECRETS, FenceScrubber, PreambleTrimmer, Redactor
+        from streamguard import MEMORY, REASONING, FenceScrubber, PreambleTrimmer, Redactor
 
         if self.pii and not self.redact:
             raise click.UsageError("--pii and --no-redact contradict each other")
@@ -64,10 +64,12 @@ class GuardFlags:
         if self.preamble:
             stages.append(PreambleTrimmer())
         if self.redact:
-            from streamguard.policy import KEY_VARIABLE
+            from streamguard.policy import KEY_VARIABLE, rule_sets
 
+            sets = rule_sets()
+            rules = (*sets["secrets"], *sets["pii"]) if self.pii else sets["secrets"]
             key = os.environ.get(KEY_VARIABLE, "").encode("utf-8", "surrogateescape") or None
-            stages.append(Redactor(rules=(*SECRETS, *PII) if self.pii else SECRETS, key=key))
+            stages.append(Redactor(rules, key=key))
         if not stages:
             raise click.UsageError("these flags leave no stage to guard with")
         return stages

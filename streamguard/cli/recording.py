@@ -13,7 +13,7 @@ import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, cast
 
 from streamguard.session import End
 
@@ -261,12 +261,12 @@ def _delta(body: Event, key: str, lane: Lane) -> Iterator[Step]:
 
 
 def _table(value: object) -> Event:
-    return value if isinstance(value, dict) else {}
+    return cast("Event", value) if isinstance(value, dict) else {}
 
 
 def _tables(value: object) -> Iterator[Event]:
     if isinstance(value, list):
-        yield from (part for part in value if isinstance(part, dict))
+        yield from (_table(part) for part in cast("list[object]", value))
 
 
 def _index(value: object) -> int:

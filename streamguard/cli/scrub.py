@@ -107,19 +107,20 @@ def scrub(
         raise click.UsageError("--in-place would replace the recording by its text; leave out one of them")
     if in_place and (not files or STDIN in files):
         raise click.UsageError("--in-place needs files")
+    terminal = sys.stdout is not None and sys.stdout.isatty()
     if sys.stdout is None and not in_place:
         raise Failure("standard output is closed")
     records = (pointers or ((),)) if jsonl else None
     job = _Job(flags.guard(), Tally(), records, form, provider, reasoning)
     sources = files or (STDIN,)
     for number, name in enumerate(sources, start=1):
-        with open_source(name, progress=in_place or not sys.stdout.isatty()) as source:
+        with open_source(name, progress=in_place or not terminal) as source:
             content = job.guarded(name, source)
             if in_place:
                 rewrite(Path(name), content)
             else:
                 # An answer ends without a line break; a prompt or the next answer should not stick to it.
-                apart = form is not None and (number < len(sources) or sys.stdout.isatty())
+                apart = form is not None and (number < len(sources) or terminal)
                 _write(content, end_line=apart)
     if report:
         click.echo(job.tally.as_json() if report == "json" else job.tally.as_text(), err=True)

@@ -4,8 +4,11 @@ import json
 
 from click.testing import CliRunner
 
-from streamguard import PII, SECRETS, Redactor
+from streamguard import SECRETS, Redactor
 from streamguard.cli.app import app
+from streamguard.policy import rule_sets
+
+PII = rule_sets()["pii"]
 
 
 def test_every_rule_is_listed_with_its_hold_back() -> None:
