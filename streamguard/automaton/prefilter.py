@@ -25,6 +25,15 @@ __all__ = ["Anchors", "Prefilter", "anchors", "exact", "members", "prefix_length
 MAX_STRINGS = 64
 """Most literals one stretch of a pattern may stand for (case variants count)."""
 
+MAX_LENGTH = 64
+"""Literals this long are telling enough; longer ones are not looked for."""
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+_FOLDED = frozenset("\u0130\u0131\u017f\u212a")
+"""What `re` takes for i, s or k where case is ignored; written so that no editor normalises it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Anchors:
@@ -48,15 +57,15 @@ class Anchors:
 def members(charset: CharSet) -> frozenset[str] | None:
     """The characters of a set, or `None` where they are many or hard to list."""
     source = charset.source
-    if source.startswith("[^") or source == "." or re.search(r"\\[dDwWsSxuU]", source):
+    if source.startswith("[^") or source == "." or re.search(r"\\[dDwWsSxuUN0-9]", source):
         return None
     candidates = set(map(chr, range(128)))
     if not source.isascii():
-        if "-" in source:
+        if "-" in source or _SURROGATE.search(source):
             return None
         candidates.update(source)
     if charset.flags & re.IGNORECASE:
-        candidates |= set("ıİſK") if source.isascii() else _cased()
+        candidates |= _FOLDED if source.isascii() else _cased()
     test = re.compile(source, charset.flags).fullmatch
     found = frozenset(char for char in candidates if test(char))
     return found if 0 < len(found) <= MAX_STRINGS else None
@@ -93,11 +102,17 @@ def exact(node: Node) -> frozenset[str] | None:
     if isinstance(node, Repeat):
         if node.most is None or node.most > MAX_STRINGS:
             return None
-        strings = exact(Concat((node.node,) * node.least))
-        for count in range(node.least + 1, node.most + 1):
-            more = exact(Concat((node.node,) * count))
-            strings = None if strings is None or more is None else strings | more
-        return strings if strings is not None and len(strings) <= MAX_STRINGS else None
+        once = exact(node.node)
+        power: frozenset[str] | None = frozenset([""])
+        repeated: set[str] = set()
+        for count in range(node.most + 1):
+            if count:
+                power = _product(power, once)
+            if power is None or len(repeated) > MAX_STRINGS:
+                return None
+            if count >= node.least:
+                repeated |= power
+        return frozenset(repeated) if len(repeated) <= MAX_STRINGS else None
     return frozenset([""])
 
 
@@ -154,6 +169,8 @@ def _concat_anchors(node: Concat) -> list[Anchors]:
                 break
             if "" not in run:
                 found.append(Anchors(run, lead))
+            if min(map(len, run)) >= MAX_LENGTH:
+                break
         size = width(part)
         lead = None if size is None else lead + size
     return found
@@ -211,8 +228,15 @@ class Prefilter:
         if self._automaton is None:
             import ahocorasick_rs
 
-            self._automaton = ahocorasick_rs.AhoCorasick(sorted(self.strings))
-        hits = self._automaton.find_matches_as_indexes(data[at:] if at else data)
+            # The leftmost first: then a hit that is passed over, because it overlaps another,
+            # begins inside that one, and the text of that one is walked.
+            self._automaton = ahocorasick_rs.AhoCorasick(
+                sorted(self.strings), matchkind=ahocorasick_rs.MatchKind.LeftmostFirst
+            )
+        try:
+            hits = self._automaton.find_matches_as_indexes(data[at:] if at else data)
+        except UnicodeEncodeError:  # no anchor holds half a surrogate pair
+            hits = self._automaton.find_matches_as_indexes(_SURROGATE.sub("\ufffd", data[at:]))
         hits.reverse()
         last = size - self.lead - self._longest + 1
 
