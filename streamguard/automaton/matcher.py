@@ -509,8 +509,15 @@ class Scan:
         return self._stops(at)
 
 
-def swallow(tail: Tail, data: str, at: int) -> tuple[Tail | None, int, int, int]:
+def swallow(tail: Tail, data: str, at: int, ended: int | None = None) -> tuple[Tail | None, int, int, int]:
     """Read on inside a decided value.
+
+    Args:
+        tail: where the value stands.
+        data: the text.
+        at: how far it has been read.
+        ended: where the last match ended, which may lie before `at`; the value ends there
+            if the limit is passed before it is known to go on.
 
     Returns:
         The tail at the end of the data, or `None` if the value has ended; how far was
@@ -518,19 +525,21 @@ def swallow(tail: Tail, data: str, at: int) -> tuple[Tail | None, int, int, int]
     """
     end = rule = -1
     size = len(data)
+    limit = tail.matcher.limit
+    last = at if ended is None else ended
     while at < size:
         char = data[at]
         following = tail[char]
         if tail.waiting:
             late = tail.late(tail.matcher.nfa.classify(char))
             if late >= 0:
-                end, rule = at, late
+                last, end, rule = at, at, late
         if not following.threads:
             return None, at, end, rule
         tail = following
         at += 1
         if tail.rule >= 0:
-            end, rule = at, tail.rule
-        if not tail.alive:
+            last, end, rule = at, at, tail.rule
+        if not tail.alive or at - last > limit:
             return None, at, end, rule
     return tail, at, end, rule

@@ -264,12 +264,12 @@ class _Session(Session):
     def _swallow(self, scan: Scan, out: list[str], value: _Value, hashed: int) -> int:
         """Read on inside a value, up to its end or the end of the data."""
         if value.tail is not None:
-            value.tail, scan.at, end, rule = swallow(value.tail, scan.data, scan.at)
+            value.tail, scan.at, end, rule = swallow(value.tail, scan.data, scan.at, hashed)
             if end >= 0:
                 value.extend(scan.data[hashed:end])
                 value.rule = rule
                 hashed = end
-            if value.tail is not None and scan.at - hashed <= self._settings.limit:
+            if value.tail is not None:
                 return hashed
         return self._replace(scan, out, value, hashed)
 
@@ -277,7 +277,7 @@ class _Session(Session):
         """The text has ended inside a value."""
         value = self._value
         assert value is not None  # noqa: S101
-        rule = value.tail.late(END) if value.tail else -1
+        rule = value.tail.late(END) if value.tail is not None else -1
         if rule >= 0:
             value.extend(scan.data[hashed:])
             value.rule = rule
