@@ -224,6 +224,7 @@ class Matcher:
         self._checked = [pattern.checked for pattern in patterns]
         self._keep = [pattern.keep or pattern.atomic for pattern in patterns]
         self._atomic = [pattern.atomic for pattern in patterns]
+        self._asking = self.nfa.asking()
         self._spawned: dict[tuple[int, int], tuple[frozenset[int], frozenset[int]]] = {}
         self._states: dict[Config, State] = {}
         self._tails: dict[tuple[int, frozenset[int], int], Tail] = {}
@@ -442,9 +443,16 @@ class Matcher:
         for group in groups:
             if group is atom:
                 break
-            for rule, back in group.matches:
-                if back >= atom.age and not self._checked[rule] and not self._keep[rule]:
-                    return Decision(group.age, ((rule, back),), None, none, group.residue)
+            ended = [
+                (back, rule)
+                for rule, back in group.matches
+                if back >= atom.age + (rule in self._asking)
+                and not self._checked[rule]
+                and not self._keep[rule]
+            ]
+            if ended:
+                back, rule = min(ended)
+                return Decision(group.age, ((rule, back),), None, none, group.residue)
         return self._state(*none)
 
 

@@ -248,6 +248,24 @@ class Nfa:
                     stack.append(target)
         return False
 
+    def asking(self) -> set[int]:
+        """The rules with matches that depend on the character after them."""
+        into: dict[int, list[tuple[int, bool]]] = {}
+        for state, edges in enumerate(self.edges):
+            for target, condition in edges:
+                into.setdefault(target, []).append((state, isinstance(condition, Ahead)))
+        stack = [state for state, rule in enumerate(self.accept) if rule is not None]
+        seen = set(stack)
+        found: set[int] = set()
+        while stack:
+            for state, ahead in into.get(stack.pop(), ()):
+                if ahead:
+                    found.add(self.rule[state])
+                if state not in seen:
+                    seen.add(state)
+                    stack.append(state)
+        return found
+
     def successors(self, states: Iterable[int]) -> set[int]:
         """Where one character, whichever, can lead from `states`, whatever stands around."""
         reads = (self.reads[state] for start in states for state in self._reachable_without_reading(start))
