@@ -13,7 +13,6 @@ for a kind of place: a key after its name, a string literal, a variable of the e
 from __future__ import annotations
 
 import base64
-import binascii
 import math
 import re
 import zlib
@@ -114,14 +113,13 @@ def is_placeholder(value: str) -> bool:
     """Whether it is made of words that stand for a value: `your-api-key`, `changeme`.
 
     A number counts as part of them only as a word of its own: `test-key-123`, but not
-    `password123`, which people use.
+    `password123`, which people use. A word of another script than Latin is a label.
     """
     if _TO_REPLACE.match(value):
         return True
     parts = [part for part in _SPLIT.split(value) if part]
-    numbers = [part for part in parts if part.isdigit()]
     words = [word.lower() for part in parts if not part.isdigit() for word in _WORDS.findall(part)]
-    return (bool(words) or not parts) and len(numbers) < len(parts) and _PLACEHOLDERS.issuperset(words)
+    return (bool(words) or not parts) and _PLACEHOLDERS.issuperset(words)
 
 
 def is_template(value: str) -> bool:
@@ -141,7 +139,7 @@ def is_code(value: str) -> bool:
         return True
     if _is_path(value):
         return True
-    return bool(_IDENTIFIER.fullmatch(value)) and _is_name(value.strip("&*$@!_"))
+    return bool(_IDENTIFIER.fullmatch(value)) and (value[0] in "&*!" or _is_name(value.strip("$@_")))
 
 
 def _is_path(value: str) -> bool:
@@ -149,22 +147,23 @@ def _is_path(value: str) -> bool:
 
 
 def _is_name(identifier: str) -> bool:
-    """Whether an identifier is made of words, with a number here and there; `hunter2` is not."""
-    words = _WORDS.findall(identifier)
-    letters = [word for word in words if not word.isdigit()]
-    if not letters or sum(map(len, letters)) < 3 * len(letters):
-        return len(identifier) < 8
-    numbers = [word for word in words if word.isdigit()]
-    if len(letters) == 1 and numbers:
-        return letters[0].lower() in _PLACEHOLDERS and len(numbers[0]) < 3
-    return all(len(number) < 3 for number in numbers)
+    """Whether an identifier is made of words, numbered perhaps; `hunter2` and `s3cr3t` are not."""
+    parts = [part for part in identifier.split("_") if part]
+    stems = [part.rstrip("0123456789") for part in parts]
+    if not all(stem.isalpha() for stem in stems if stem):
+        return False
+    words = [word for stem in stems for word in _WORDS.findall(stem)]
+    if len(parts) == 1 and stems != parts:
+        number = len(parts[0]) - len(stems[0])
+        return number < 3 and (len(words) > 1 or len(stems[0]) < 3 or stems[0].lower() in _PLACEHOLDERS)
+    return bool(words) and (sum(map(len, words)) >= 3 * len(words) or len(identifier) < 8)
 
 
 def basic_credentials(value: str) -> bool:
     """Whether it is base64 of a user's name, a colon and a password."""
     try:
         text = base64.b64decode(value + "=" * (-len(value) % 4), validate=True).decode()
-    except (binascii.Error, UnicodeDecodeError):
+    except ValueError:  # not base64, or not text
         return False
     return ":" in text[:-1] and text.isprintable()
 
@@ -264,8 +263,4 @@ def setting(value: str) -> bool:
 
 def uri_password(value: str) -> bool:
     """What stands between the colon and the @ of an address: no port, no template."""
-    return (
-        not re.match(r"\d{1,5}(?:[/?#,;&].*)?\Z", value, re.DOTALL)
-        and not is_template(value)
-        and genuine(value)
-    )
+    return not re.match(r"\d{1,5}(?:[/?#,;&].*)?\Z", value, re.DOTALL) and not _stands_for_a_value(value)

@@ -37,6 +37,7 @@ _STRONG = (
     ("signing", "key"),
 )
 _SUFFIXES = ("key", "token", "value", "base", "old", "new", "prod", "dev", "test")
+_ANCHORS = tuple({form for *_, word in _STRONG for form in (word, word.title(), word.upper())})
 _NAMES = "|".join(spellings(*words) for words in _STRONG)
 _SUFFIX = "|".join([*_SUFFIXES, *map(str.title, _SUFFIXES), *map(str.upper, _SUFFIXES), "[0-9]{1,2}"])
 _SECRET = rf"(?:{_NAMES})(?:[_-]?(?:{_SUFFIX})){{0,2}}"
@@ -45,7 +46,7 @@ _MARK = r"""\\{0,3}["'`]"""
 _CLOSED = rf"(?:{_MARK})?(?:\[[0-9]{{0,3}}\]|\])?"
 _TYPE = r":[ ]?[A-Za-z&][A-Za-z0-9_.\[\]|<>'& ]{0,24}="
 _GAP = r"[ \t]{0,8}"
-_IS = rf"{_CLOSED}{_GAP}(?:{_TYPE}|(?:string|value)[ ]?=|=>|[?+.]=|[:=!]{{1,3}}){_GAP}"
+_IS = rf"{_CLOSED}{_GAP}(?:{_TYPE}|(?:string|value)[ ]?=|=>|[?+.]=|!==?|[:=]{{1,3}}){_GAP}"
 _OPENED = rf"[@bBfFrRuU]{{0,2}}{_MARK}"
 
 # A string in quotes, which may hold white space if it is short; one in escaped quotes,
@@ -91,6 +92,7 @@ _WEAK_IS = "|".join(
         rf"{word}[ ][ ][ \t]{{0,8}}[:=]{{1,2}}[ \t]{{0,4}}",
     )
 )
+_WEAK_ANCHORS = tuple(form for word in _WEAK for form in (word, word.title(), word.upper()))
 _ATTRIBUTE = r"""[ \t]{1,4}[A-Za-z_:.-]{1,24}=["'][^<>"'\n]{0,60}["']"""
 _FLAG = "|".join(f"(?<=--{word})" for word in ("", "db-", "app-", "user-", "root-", "admin-"))
 _ARGUMENT = rf"""{_SECRET}(?:["'],[ \t]{{0,12}}|\()"""
@@ -100,6 +102,7 @@ ASSIGNMENTS = (
         "secret-literal",
         context=rf"{_SECRET}{_IS}{_OPENED}",
         value=_QUOTED,
+        anchors=_ANCHORS,
         checks=(literal,),
         description="A string literal assigned to a password, a secret or an API key",
         source="the notations of JSON, YAML, TOML, Python, JavaScript, Go, Java, PHP, Ruby",
@@ -112,7 +115,7 @@ ASSIGNMENTS = (
             "apiKey: `canary-key-0123`",
             'const ApiKey := "Canary1"',
             "MY_SECRET_TOKEN='canarycanary'",
-            'config["password"] = "fa\\"ke"',
+            'config["password"] = "canary\\"1"',
             'if (password == "canarycanary") {',
             '<add key="Password" value="canarycanary1" />',
             'var apiKey string = "canarycanary1"',
@@ -139,17 +142,20 @@ ASSIGNMENTS = (
     ),
     Rule(
         "secret-variable",
-        context=rf"(?:{_VARIABLE}|{_PARAMETER})=",
-        value=r"""[^\s"'`;|&<>\\]{4,}(?=[\s"'`;|&<>\\]|\Z)""",
+        context=rf"(?:{_VARIABLE}|{_PARAMETER})=|{_VARIABLE}:[ ]{{1,4}}",
+        # After a colon it has to fill the line, as in YAML: in code that is a type or a name.
+        value=r"""(?<==)[^\s"'`;|&<>\\]{4,}(?=[\s"'`;|&<>\\]|\Z)|(?<!=)[^\s"'`;|&<>\\,]{4,}(?=[\r\n\\]|\Z)""",
+        anchors=(*_ANCHORS, "PASS"),
         checks=(variable,),
         description="The value of an environment variable or a parameter with a secret's name",
         source="the notation of shells, of .env files, of queries and forms",
         examples=(
             "SECRET_TOKEN=canarycanary",
-            "export DB_PASSWORD=Fa@ke(ss)! && run",
+            "export DB_PASSWORD=Canary@(ss)! && run",
             "API_KEY=canary0123\nNEXT=1",
             "MYSQL_PASS=canarycanary",
             r"PASSWORD=Canary1\n",
+            "environment:\n  POSTGRES_PASSWORD: canarycanary\n  PGDATA: /x",
             "grant_type=password&client_secret=canarycanary&x=1",
             "https://example.com/login?password=canarycanary#top",
         ),
@@ -164,12 +170,15 @@ ASSIGNMENTS = (
             "API_KEY=OTHER_API_KEY",
             "API_KEY=os.environ['KEY']",
             "MAX_PASSWORD=64",
+            "CONF_PASSWORD: user_password,",
+            "interface Env { API_KEY: SecretValue; }",
         ),
     ),
     Rule(
-        "secret-setting",
+        "secret-assignment",
         context=rf"{_SECRET}{_IS}",
         value=rf"[^{_STOP}]{{3,}}[^{_STOP}.]{_END}",
+        anchors=_ANCHORS,
         checks=(setting,),
         description="An unquoted value assigned to a password, a secret or an API key",
         source="the notations of YAML, INI files, connection strings and forms",
@@ -201,12 +210,13 @@ ASSIGNMENTS = (
         ),
     ),
     Rule(
-        "token-setting",
+        "token-assignment",
         context=rf"(?:{_WEAK_IS}|{_ARGUMENT})(?:{_OPENED})?",
         value=(
             r"""(?<=["'`])[^\s"'`\\]{16,240}(?=["'`\\]|\Z)|"""
             rf"""(?<!["'`])[^{_STOP}]{{15,240}}[^{_STOP}.]{_END}"""
         ),
+        anchors=(*_ANCHORS, *_WEAK_ANCHORS),
         checks=(secret_shaped,),
         description="A random-looking value assigned to a token, a key or credentials",
         source="the same notations, with names that mean many things",
@@ -238,7 +248,8 @@ ASSIGNMENTS = (
     Rule(
         "secret-element",
         context=rf"{_SECRET}(?:{_ATTRIBUTE}){{0,3}}[ \t]{{0,4}}>[ \t\r\n]{{0,20}}",
-        value=r"[^<>\s]{4,}(?=<|\Z)",
+        value=r"[^<>\s:;.,()\[\]{}=][^<>\s]{3,}(?=<|\Z)",
+        anchors=_ANCHORS,
         checks=(literal,),
         description="The content of an XML element with a secret's name",
         source="the notation of XML: settings of Maven, responses of web services",
@@ -259,6 +270,7 @@ ASSIGNMENTS = (
         "secret-flag",
         context=rf"(?:{_FLAG})(?:{_NAMES}|client-secret|token|pass)(?:=|[ \t]{{1,3}})(?:{_MARK})?",
         value=r"""[^\s"'`;|&<>\\$({\[-][^\s"'`;|&<>\\]{3,}""",
+        anchors=(*_ANCHORS, "token", "pass"),
         checks=(setting,),
         description="The value of a command line's flag for a password, a secret or a token",
         source="the notation of command lines",
