@@ -35,6 +35,9 @@ __all__ = ["Decided", "Decision", "Matcher", "Pattern", "Residue", "Scan", "Stat
 
 MAX_CACHED_STATES = 20_000
 MAX_CACHED_CHARACTERS = 1_000
+"""Most characters one state remembers the next state for."""
+MAX_CACHED_MOVES = 500_000
+"""Most of them over all states, which take about 50 MB."""
 BLOCK = 48
 """Characters walked between two looks at whether the rest can be skipped."""
 
@@ -138,6 +141,7 @@ class State(dict[str, "State"]):
         if isinstance(move, Decision):
             raise Decided(move)
         if len(self) < MAX_CACHED_CHARACTERS:
+            self.matcher.remember()
             self[char] = move
         return move
 
@@ -176,6 +180,7 @@ class Tail(dict[str, "Tail"]):
             self.forced,
         )
         if len(self) < MAX_CACHED_CHARACTERS:
+            self.matcher.remember()
             self[char] = tail
         return tail
 
@@ -190,8 +195,9 @@ class Tail(dict[str, "Tail"]):
 class Matcher:
     """All patterns of a stage, compiled; shared by every stream.
 
-    The cache of states grows as texts need it, up to `MAX_CACHED_STATES`, and is then
-    begun anew. It never changes a result, so concurrent use is safe.
+    The cache of states grows as texts need it, up to `MAX_CACHED_STATES` and
+    `MAX_CACHED_MOVES`, and is then begun anew. It never changes a result, so concurrent use
+    is safe: threads may at worst make the same state twice.
     """
 
     def __init__(
@@ -228,6 +234,7 @@ class Matcher:
         self._spawned: dict[tuple[int, int], tuple[frozenset[int], frozenset[int]]] = {}
         self._states: dict[Config, State] = {}
         self._tails: dict[tuple[int, frozenset[int], int], Tail] = {}
+        self._moves = 0
         self.prefilter = Prefilter(
             [
                 pattern.value if pattern.context is None else Concat((pattern.context, pattern.value))
@@ -263,7 +270,7 @@ class Matcher:
         tail = self._tails.get(key)
         if tail is None:
             if len(self._tails) >= MAX_CACHED_STATES:
-                self._tails.clear()
+                self._forget()
             tail = self._tails[key] = Tail(self, behind, threads, forced)
         return tail
 
@@ -272,10 +279,28 @@ class Matcher:
         state = self._states.get(config)
         if state is None:
             if len(self._states) >= MAX_CACHED_STATES:
-                self._states.clear()
+                self._forget()
             hold = next((group.age for group in groups if not self._keeps(group)), 0)
             state = self._states[config] = State(self, config, hold)
         return state
+
+    def remember(self) -> None:
+        """Count a transition that is about to be remembered."""
+        self._moves += 1
+        if self._moves > MAX_CACHED_MOVES:
+            self._forget()
+
+    def _forget(self) -> None:
+        """Begin the cache anew: states refer to one another, so each lets go of the others."""
+        for state in tuple(self._states.values()):
+            state.clear()
+            state.moves.clear()
+        for tail in tuple(self._tails.values()):
+            tail.clear()
+        self._tails.clear()
+        self._states.clear()
+        self._states[self.start.config] = self.start
+        self._moves = 0
 
     def _keeps(self, group: Group) -> bool:
         keep, rule = self._keep, self.nfa.rule
@@ -292,6 +317,8 @@ class Matcher:
         after = nfa.step_behind(behind, mask)
         fresh = self._spawned.get((behind, mask))
         if fresh is None:
+            if len(self._spawned) >= MAX_CACHED_STATES:
+                self._spawned.clear()
             fresh = self._spawned[behind, mask] = self._spawn(self._initial, behind, mask)
         new_context, new_value = fresh
         if context:
