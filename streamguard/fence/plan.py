@@ -113,9 +113,12 @@ class Plan:
         self._nested = nested
         self._hidden: dict[tuple[int, bool], tuple[Matcher, list[Kind]]] = {}
         strings = self.visible.prefilter.strings
-        plain = self.visible.prefilter.complete and not self.visible.nfa.looks_behind
-        self.mark = next(iter(strings)) if plain and len(strings) == 1 else ""
-        """The one character without which nothing can begin; empty if there is none."""
+        begins = self.visible.prefilter.complete and not self.visible.prefilter.lead
+        alone = len(strings) == 1 and all(len(string) == 1 for string in strings)
+        self.mark = next(iter(strings)) if begins and alone and not self.visible.nfa.looks_behind else ""
+        """The one character with which everything begins; empty if there is none."""
+        self.idle = self.visible.after("\n")
+        """The state in the middle of a text where nothing is under way, if `mark` is there."""
 
     def hidden(self, fence: int, *, trim: bool) -> tuple[Matcher, list[Kind]]:
         """What is looked for inside a block, and what each rule means.

@@ -261,8 +261,9 @@ class _Session(Session):
         if self.block is None and not self.code:
             state = self.state
             if state.quiet and self.plan.mark and self.plan.mark not in text:
-                self.offset += len(text)
                 if text:
+                    self.offset += len(text)
+                    self.state = self.plan.idle
                     self.line_start = text[-1] == "\n"
                 return text
             if len(text) <= SHORT:
