@@ -91,14 +91,12 @@ class Plan:
         self.targets: list[Target] = []
         patterns: list[Pattern] = []
         for number, fence in enumerate(fences):
-            openers = _openers(fence.open, line_start=line_start)
-            for opener in openers:
-                self._add(patterns, opener, Target(Kind.OPEN, number))
             context = parse(_LINE_START) if line_start else None
-            if fence.void:
-                self._add(
-                    patterns, Pattern(parse(fence.void), context, checked=True), Target(Kind.VOID, number)
-                )
+            if fence.void:  # before the openers: attributes may end in a slash
+                void = Pattern(parse(fence.void), context, checked=True)
+                self._add(patterns, void, Target(Kind.VOID, number))
+            for opener in _openers(fence.open, line_start=line_start):
+                self._add(patterns, opener, Target(Kind.OPEN, number))
             if drop_orphans:
                 closer = parse(rf"(?:{fence.close})[ \t]{{0,16}}")
                 self._add(patterns, Pattern(closer, context, checked=True), Target(Kind.CLOSE, number))
@@ -208,7 +206,7 @@ def delimiters(fence: str | Fence, *, attributes: bool, escaped: bool, private: 
     rest = rf"(?:[\s/][^<>＜＞]{{0,{MAX_ATTRIBUTES}}})?{between}" if attributes else ""
     rest_closed = rf"(?:\s[^<>＜＞]{{0,{MAX_ATTRIBUTES}}})?{between}" if attributes else ""
     blank = r"\s{0,2}" if attributes else ""
-    void = rf"(?:\s[^<>＜＞]{{0,{MAX_ATTRIBUTES}}})?{between}{slash}{between}{blank}"
+    void = f"{rest_closed}{slash}{between}{blank}"
     return Delimiters(
         name=fence,
         open=f"(?i:{left}{between}{name}{between}{rest}{right})",
