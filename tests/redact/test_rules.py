@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import pydoc_data.topics
 import re
+import sys
+import sysconfig
 from itertools import pairwise
+from pathlib import Path
+from time import process_time
 
 import pytest
 from hypothesis import given
@@ -56,6 +60,14 @@ def test_the_groups_are_the_whole_and_ids_are_unique() -> None:
     grouped = [rule for name in GROUPS for rule in getattr(rules, name)]
     assert sorted(grouped, key=lambda rule: rule.id) == sorted(SECRETS, key=lambda rule: rule.id)
     assert len({rule.id for rule in SECRETS}) == len(SECRETS)
+
+
+def test_the_documentation_names_every_group_and_rule() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "redaction.md").read_text()
+    rows = dict(re.findall(r"^\| `([A-Z_]+)` \| (.*) \|$", page, re.MULTILINE))
+    assert set(rows) == set(GROUPS)
+    for name in GROUPS:
+        assert [rule.id for rule in getattr(rules, name) if f"`{rule.id}`" not in rows[name]] == []
 
 
 @pytest.mark.parametrize("rule", SECRETS, ids=lambda rule: rule.id)
@@ -208,3 +220,27 @@ def test_prose_is_hardly_ever_held() -> None:
 def test_prose_and_code_without_secrets_come_through() -> None:
     for text in (*pydoc_data.topics.topics.values(), re.__doc__ or "", LEFT):
         assert ALL.scrub(text) == text
+
+
+@pytest.mark.bench
+def test_speed_on_whole_texts() -> None:
+    """Prints the throughput beside that of the bare search for the same anchors."""
+    import ahocorasick_rs
+
+    search = ahocorasick_rs.AhoCorasick(sorted(_compile(SECRETS, 256).prefilter.strings))
+    sources = sorted(Path(sysconfig.get_path("stdlib")).glob("*.py"))
+    for name, text in (
+        ("prose", "".join(pydoc_data.topics.topics.values())),
+        ("source", "".join(path.read_text(errors="replace") for path in sources)),
+    ):
+        seconds = []
+        for run in (search.find_matches_as_indexes, ALL.scrub):
+            times = []
+            for _ in range(5):
+                start = process_time()
+                run(text)
+                times.append(process_time() - start)
+            seconds.append(min(times))
+        bare, scrub = seconds
+        speed = len(text) / scrub / 1e6
+        sys.stdout.write(f"{name}: {speed:.0f} MB/s, {bare / scrub:.2f} of the bare search\n")
