@@ -380,12 +380,8 @@ class Matcher:
         return Group(age, alive, tuple(sorted(matches.items())), residue)
 
     def _residue(self, config: Config) -> Residue:
-        partial: set[int] = set()
-        for group in config.groups:
-            partial |= group.threads
-            if group.residue is not None:
-                partial |= group.residue.partial
-        return Residue(config.behind, config.context, frozenset(partial))
+        partial = frozenset[int]().union(*(group.threads for group in config.groups))
+        return Residue(config.behind, config.context, partial)
 
     # -- deciding ---------------------------------------------------------------
 
