@@ -498,13 +498,17 @@ class Scan:
         self._walk_to = at
         self._stops: Callable[[int], tuple[int, int]] | None = None
 
-    def next(self) -> Decision | None:
-        """Read on to the next decision; `None` at the end of the text."""
+    def next(self, stop: int | None = None) -> Decision | None:
+        """Read on to the next decision; `None` at the end of the text, or at `stop`."""
         data, state, at = self.data, self.state, self.at
-        size = len(data)
+        size = len(data) if stop is None else stop
         while at < size:
             if state.quiet and at >= self._walk_to and size - at > BLOCK:
-                target, self._walk_to = self._skip(at)
+                target, walk_to = self._skip(at)
+                if target > size:
+                    target = size
+                else:
+                    self._walk_to = walk_to
                 if target - at > 8:
                     state = self.matcher.after(data[target - 8 : target])
                     at = target
