@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from streamguard.automaton import Matcher, Pattern, parse
-from streamguard.fence.fences import Fence
+from streamguard.fence.fences import MEMORY, Fence
 
 __all__ = ["LIMIT", "Kind", "Plan", "Target", "code_end"]
 
@@ -55,12 +55,14 @@ class Target:
     Attributes:
         kind: what it does.
         fence: number of the fence, or -1.
-        code: the character and length of a code block's delimiter.
+        code: a code block's delimiter.
+        ahead: what has to come after a delimiter, and is no part of it.
     """
 
     kind: Kind
     fence: int = -1
-    code: tuple[str, int] = ("", 0)
+    code: str = ""
+    ahead: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +107,7 @@ class Plan:
                 self._add(patterns, pattern, Target(Kind.SPAN))
             for mark in "`~":
                 for length in range(3, MAX_CODE_FENCE + 1):
-                    self._add(patterns, _code_start(mark, length), Target(Kind.CODE, code=(mark, length)))
+                    self._add(patterns, _code_start(mark, length), Target(Kind.CODE, code=mark * length))
         self.visible = Matcher(patterns, limit=LIMIT, release=True, glue=True)
         self._line_start = line_start
         self._nested = nested
@@ -131,6 +133,17 @@ class Plan:
                 self.fences[fence], line_start=self._line_start, nested=self._nested, trim=trim
             )
         return self._hidden[key]
+
+    def bound(self, fence: int, *, trim: bool) -> int:
+        """The most characters that a delimiter of the fence holds back."""
+        hidden, kinds = self.hidden(fence, trim=trim)
+        rules = [rule for rule, target in enumerate(self.targets) if target.fence == fence]
+        if any(target.kind is Kind.SPAN for target in self.targets):
+            return LIMIT
+        return max(
+            *(self.visible.bound(rule)[0] for rule in rules),
+            *(hidden.bound(rule)[0] for rule in range(len(kinds))),
+        )
 
     def _add(self, patterns: list[Pattern], pattern: Pattern, target: Target) -> None:
         patterns.append(pattern)
@@ -185,16 +198,14 @@ def code_end(mark: str, length: int) -> Matcher:
     return Matcher([Pattern(line, context=parse(_INDENT), keep=True, told=True)], limit=LIMIT)
 
 
-def delimiters(fence: str | Fence, *, attributes: bool, escaped: bool, private: bool) -> Delimiters:
+def delimiters(fence: str | Fence, *, attributes: bool, escaped: bool) -> Delimiters:
     """The patterns of a tag or of another fence."""
     if isinstance(fence, Fence):
 
         def either(sources: tuple[str, ...]) -> str:
             return "|".join(source if fence.patterns else f"(?i:{re.escape(source)})" for source in sources)
 
-        return Delimiters(
-            fence.name, either(fence.open), either(fence.close), "", fence.nests, fence.private or private
-        )
+        return Delimiters(fence.name, either(fence.open), either(fence.close), "", fence.nests, fence.private)
     left, right, slash = "<", ">", "/"
     if escaped:
         left = r"(?:<|＜|&lt;|&\#0{0,4}60;|&\#x0{0,4}3c;|\\u003c)"
@@ -213,7 +224,7 @@ def delimiters(fence: str | Fence, *, attributes: bool, escaped: bool, private: 
         close=f"(?i:{left}{between}{slash}{between}{blank}{name}{between}{rest_closed}{right})",
         void=f"(?i:{left}{between}{name}{between}{void}{right})",
         nests=True,
-        private=private,
+        private=fence.casefold() in MEMORY,
     )
 
 
