@@ -67,6 +67,8 @@ class GuardFlags:
             from streamguard.policy import KEY_VARIABLE, rule_sets
 
             sets = rule_sets()
+            if self.pii and "pii" not in sets:
+                raise click.UsageError("this version ships no rules for personal data")
             rules = (*sets["secrets"], *sets["pii"]) if self.pii else sets["secrets"]
             key = os.environ.get(KEY_VARIABLE, "").encode("utf-8", "surrogateescape") or None
             stages.append(Redactor(rules, key=key))

@@ -72,9 +72,7 @@ def _rows(sets: Mapping[str, Sequence[Rule]], only: str | None) -> Iterator[_Row
     smallest: dict[str, str] = {}
     for name, members in sorted(sets.items(), key=lambda item: -len(item[1])):
         smallest.update((rule.id, name) for rule in members)
-    wanted = sets[only] if only else dict.fromkeys((*sets["secrets"], *sets["pii"]))
-    if not wanted:
-        return
+    wanted = sets[only] if only else dict.fromkeys((*sets["secrets"], *sets.get("pii", ())))
     for rule, bound in zip(wanted, Redactor(wanted).bounds(), strict=True):
         yield {
             "set": smallest[rule.id],

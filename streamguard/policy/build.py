@@ -86,7 +86,8 @@ def rule_sets() -> dict[str, tuple[Rule, ...]]:
     """The rules that ship with the library, by the names a policy has for them.
 
     Returns:
-        First `"secrets"` and `"pii"`, then the groups they are made of.
+        First the whole sets (`"secrets"`, and `"pii"` where it ships), then the groups they
+        are made of.
     """
     from streamguard.redact import rules
 

@@ -50,7 +50,7 @@ def test_lines_without_a_terminal_and_no_waiting(naps: list[float]) -> None:
     guarded = [line for line in lines if line.startswith("  with streamguard:")]
     assert len(guarded) == len(SCENES)
     assert "divorce" not in "".join(guarded)
-    assert lines[-1].startswith("What no reader saw: memory-context (")
+    assert lines[-1].startswith("What no reader saw: fence/memory-context (")
 
 
 def test_a_speed_that_is_given_counts_everywhere(naps: list[float]) -> None:

