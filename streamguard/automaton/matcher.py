@@ -78,7 +78,6 @@ class Group(NamedTuple):
     threads: frozenset[int]
     matches: tuple[tuple[int, int], ...]  # (rule, characters since its end)
     residue: Residue | None
-    over: int = 0  # characters since its last thread ended
 
 
 class Config(NamedTuple):
@@ -335,8 +334,7 @@ class Matcher:
                 matches[rule] = 0
             threads = nfa.read(closure.consuming, mask) - taken
             taken |= threads
-            arrived = self._arrive(group.age + 1, threads, matches, after, group.residue)
-            moved.append(arrived if group.threads else arrived._replace(over=group.over + 1))
+            moved.append(self._arrive(group.age + 1, threads, matches, after, group.residue))
         new_value -= taken
         if new_value:
             moved.append(self._arrive(1, new_value, {}, after, self._residue(config) if self._glue else None))
@@ -394,13 +392,11 @@ class Matcher:
         atom = next((group for group in groups if self._ended_atom(group)), None)
         if atom is not None:
             return self._cut_at(atom, behind, groups)
-        atoms = [group.age for group in groups if any(self._atomic[self.nfa.rule[t]] for t in group.threads)]
-        while groups:
+        waits = any(self._atomic[self.nfa.rule[thread]] for group in groups for thread in group.threads)
+        while groups and not waits:
             group, rest = groups[0], groups[1:]
-            best = self._best(group)
+            best = sorted(group.matches, key=lambda match: (self._checked[match[0]], match[1], match[0]))
             if self._keeps(group):
-                if group.age in atoms:
-                    break
                 if not group.threads:
                     if self.patterns[best[0][0]].told:
                         return Decision(
@@ -414,8 +410,6 @@ class Matcher:
                 groups = rest
                 continue
             refused = Config(behind, context, rest)
-            if self._waits(group, best, atoms):
-                break
             if not group.threads or (self._release and group.age >= self.limit):
                 if not best:
                     groups = rest
@@ -432,23 +426,6 @@ class Matcher:
                 group.age, ((rule, 0),), self.tail(behind, group.threads, rule), refused, group.residue
             )
         return self._state(behind, context, groups)
-
-    def _best(self, group: Group) -> list[tuple[int, int]]:
-        return sorted(group.matches, key=lambda match: (self._checked[match[0]], match[1], match[0]))
-
-    def _waits(self, group: Group, best: Sequence[tuple[int, int]], atoms: Sequence[int]) -> bool:
-        """Whether an atomic match that is under way would drop what the group has found.
-
-        One that began when the group was over, or when it had reached the limit, comes too
-        late: without that, beginnings of atomic matches in a row would hold it for ever.
-        """
-        if not best and not group.threads:
-            return False
-        began = [age for age in atoms if age > max(group.over, group.age - self.limit)]
-        if not began or not best or self._checked[best[0][0]]:
-            return bool(began)
-        rule, back = best[0]
-        return any(back < age + (rule in self._asking) for age in began)
 
     def _outlived(self, group: Group) -> Group:
         """A group that began where a kept match ended: what was inside of that is over."""
@@ -481,17 +458,14 @@ class Matcher:
     def _cut_at(self, atom: Group, behind: int, groups: tuple[Group, ...]) -> State | Decision:
         """An atomic match has ended: what ran into it is dropped.
 
-        What was over before it began is still told, and so is a match without checks that
-        ended before it. One that ended right before it is not if it may have asked what
-        comes next: before the first pass something else stood there.
+        A match without checks that ended before it is still made. One that ended right
+        before it is not if it may have asked what comes next: before the first pass
+        something else stood there.
         """
         none = Config(behind, frozenset(), ())
-        for number, group in enumerate(groups):
+        for group in groups:
             if group is atom:
                 break
-            if not group.threads and group.over >= atom.age and not self._keeps(group):
-                refused = none._replace(groups=groups[number + 1 :])
-                return Decision(group.age, tuple(self._best(group)), None, refused, group.residue)
             ended = [
                 (back, rule)
                 for rule, back in group.matches
@@ -539,15 +513,16 @@ class Scan:
                     state = self.matcher.after(data[target - 8 : target])
                     at = target
                     continue
-            block = iter(data[at : at + BLOCK])
+            until = min(at + BLOCK, size)
+            block = iter(data[at:until])
             try:
                 for char in block:
                     state = state[char]
             except Decided as decided:
-                self.at = min(at + BLOCK, size) - length_hint(block)
+                self.at = until - length_hint(block)
                 self.state = state
                 return decided.decision
-            at = min(at + BLOCK, size)
+            at = until
         self.state, self.at = state, at
         return None
 
