@@ -30,11 +30,11 @@ MAX_CODE_FENCE = 8
 INVISIBLE = "[\u00ad\u034f\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]"
 """Characters without width; ignored inside a tag, up to four in a row."""
 
-_NOTE = r"\r?\n\[System note:"
+_NOTE = "\n[System note:"
 """How the block that hermes-agent puts into a prompt goes on: no prose does."""
 
-
-_LINE_START = r"(?<![^\n])[^\S\n]{0,200}"
+_LINE_START = rf"(?<![^\n])(?:[^\S\n]|{INVISIBLE}){{0,200}}"
+_BLANKS = rf"(?:[^\S\n]|{INVISIBLE}){{0,16}}"
 _INDENT = r"(?<![^\n]) {0,3}"
 
 
@@ -95,10 +95,10 @@ class Plan:
         for number, fence in enumerate(fences):
             context = parse(_LINE_START) if line_start else None
             if fence.void:  # before the openers: attributes may end in a slash
-                void = Pattern(parse(fence.void), context, checked=True)
-                self._add(patterns, void, Target(Kind.VOID, number))
-            for opener in _openers(fence.open, line_start=line_start):
-                self._add(patterns, opener, Target(Kind.OPEN, number))
+                void = parse(fence.void + _BLANKS if line_start else fence.void)
+                self._add(patterns, Pattern(void, context, checked=True), Target(Kind.VOID, number))
+            for opener, ahead in _openers(fence.open, line_start=line_start):
+                self._add(patterns, opener, Target(Kind.OPEN, number, ahead=ahead))
             if drop_orphans:
                 closer = parse(rf"(?:{fence.close})[ \t]{{0,16}}")
                 self._add(patterns, Pattern(closer, context, checked=True), Target(Kind.CLOSE, number))
@@ -150,13 +150,13 @@ class Plan:
         self.targets.append(target)
 
 
-def _openers(source: str, *, line_start: bool) -> list[Pattern]:
+def _openers(source: str, *, line_start: bool) -> list[tuple[Pattern, str]]:
+    """The patterns of an opener, each with what it reads beyond it."""
     if not line_start:
-        return [Pattern(parse(source), checked=True)]
-    return [
-        Pattern(parse(rf"(?:{source})(?=[\r\n])"), parse(_LINE_START), checked=True),
-        Pattern(parse(rf"(?:{source}){_NOTE}"), checked=True),
-    ]
+        return [(Pattern(parse(source), checked=True), "")]
+    alone = Pattern(parse(rf"(?:{source}){_BLANKS}(?=[\r\n])"), parse(_LINE_START), checked=True)
+    noted = Pattern(parse(rf"(?:{source}){_BLANKS}{re.escape(_NOTE)}"), checked=True)
+    return [(alone, ""), (noted, _NOTE)]
 
 
 def _hidden(fence: Delimiters, *, line_start: bool, nested: bool, trim: bool) -> tuple[Matcher, list[Kind]]:
@@ -168,7 +168,7 @@ def _hidden(fence: Delimiters, *, line_start: bool, nested: bool, trim: bool) ->
             patterns.append(Pattern(parse(fence.void), checked=True))
             kinds.append(Kind.VOID)
         openers = _openers(fence.open, line_start=line_start)
-        patterns.extend(openers)
+        patterns.extend(opener for opener, _ in openers)
         kinds.extend(Kind.OPEN for _ in openers)
     return Matcher(patterns, limit=LIMIT, release=True), kinds
 
@@ -212,10 +212,10 @@ def delimiters(fence: str | Fence, *, attributes: bool, escaped: bool) -> Delimi
         right = r"(?:>|＞|&gt;|&\#0{0,4}62;|&\#x0{0,4}3e;|\\u003e)"
         slash = r"(?:\\?/|／|&\#0{0,4}47;|&\#x0{0,4}2f;)"
     between = f"{INVISIBLE}{{0,4}}" if attributes else ""
-    letters = [_letter(char, wide=escaped) for char in fence]
-    name = between.join(letters)
-    rest = rf"(?:[\s/][^<>＜＞]{{0,{MAX_ATTRIBUTES}}})?{between}" if attributes else ""
-    rest_closed = rf"(?:\s[^<>＜＞]{{0,{MAX_ATTRIBUTES}}})?{between}" if attributes else ""
+    name = between.join(_letter(char, wide=escaped) for char in fence)
+    inside = rf"(?:[^<>＜＞]{_NO_ESCAPE if escaped else ''}){{0,{MAX_ATTRIBUTES}}}"
+    rest = rf"(?:[\s/]{inside})?{between}" if attributes else ""
+    rest_closed = rf"(?:\s{inside})?{between}" if attributes else ""
     blank = r"\s{0,2}" if attributes else ""
     void = f"{rest_closed}{slash}{between}{blank}"
     return Delimiters(
@@ -226,6 +226,10 @@ def delimiters(fence: str | Fence, *, attributes: bool, escaped: bool) -> Delimi
         nests=True,
         private=fence.casefold() in MEMORY,
     )
+
+
+_NO_ESCAPE = r"(?<!(?s:..)&[lg]t;|(?s:..)[#0]6[02];|(?s:..)[x0]3[ce];|\\u003[ce])"
+"""Attributes contain no escaped angle bracket: one that ends the tag is not to be read over."""
 
 
 def _letter(char: str, *, wide: bool) -> str:
