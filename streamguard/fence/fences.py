@@ -52,7 +52,7 @@ class Fence:
         closers = (close,) if isinstance(close, str) else tuple(close)
         if not openers or not closers or not all(openers) or not all(closers):
             raise PatternError("a fence needs an opener and a closer, and neither may be empty")
-        if set(openers) & set(closers):
+        if {opener.lower() for opener in openers} & {closer.lower() for closer in closers}:
             raise PatternError("a fence cannot open and close with the same text")
         for attribute, value in (
             ("open", openers),
@@ -110,18 +110,19 @@ TOOL_MARKUP: tuple[str | Fence, ...] = (
 """Tool calls written into the text: Hermes and Qwen, Anthropic, Kimi, DeepSeek templates."""
 
 _TO = r"(?: to=[\w.:-]{1,64})?"
-_FORMAT = r"(?: ?<\|constrain\|>\w{1,16})?"
+_START = rf"<\|start\|>assistant{_TO}"
+_HEADER = r"[^<>\n]{0,96}(?:<\|constrain\|>[^<>\n]{0,32})?<\|message\|>"
 HARMONY: tuple[str | Fence, ...] = (
     Fence(
-        (rf"(?:<\|start\|>assistant{_TO})?<\|channel\|>(?:analysis|commentary){_TO}{_FORMAT}<\|message\|>",),
+        (rf"(?:<\|start\|>[\w.:-]{{1,64}}{_TO})?<\|channel\|>(?:analysis|commentary){_HEADER}",),
         (
             r"<\|(?:end|call|return)\|>",
-            rf"(?:<\|start\|>assistant{_TO})?<\|channel\|>final{_FORMAT}<\|message\|>",
-            rf"<\|start\|>assistant{_TO}",
+            rf"(?:{_START})?<\|channel\|>final{_HEADER}",
+            rf"{_START}(?:<\|message\|>)?",
         ),
         name="harmony",
         nests=False,
         patterns=True,
     ),
 )
-"""The channels of OpenAI's Harmony format: all but `final` are hidden, and the markup goes."""
+"""OpenAI's Harmony format: the channels `analysis` and `commentary` are hidden, and all markup goes."""

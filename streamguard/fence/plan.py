@@ -119,6 +119,9 @@ class Plan:
         """The one character with which everything begins; empty if there is none."""
         self.idle = self.visible.after("\n")
         """The state in the middle of a text where nothing is under way, if `mark` is there."""
+        for number, fence in enumerate(fences):
+            if not fence.void:  # of a user's making: what is wrong with it is said at once
+                self.hidden(number, trim=False)
 
     def hidden(self, fence: int, *, trim: bool) -> tuple[Matcher, list[Kind]]:
         """What is looked for inside a block, and what each rule means.

@@ -109,8 +109,8 @@ class FenceScrubber(Transformer):
             "on_limit": _one_of("on_limit", on_limit, Literal["drop", "raise", "release"]),
             "trim": _one_of("trim", trim, Literal["none", "lines"]),
         }
-        if max_block is not None and max_block < 0:
-            raise ValueError("max_block is a number of characters, 0 or more")
+        if max_block is not None and not (isinstance(max_block, int) and max_block >= 0):
+            raise ValueError("max_block is a whole number of characters, 0 or more")
         for name, value in values.items():
             object.__setattr__(self, name, value)
         names = [fence.name for fence in _plan(self).fences]
