@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from streamguard.automaton import Node, parse
 from streamguard.automaton.nfa import Nfa
-from streamguard.automaton.pattern import Alternation, CharSet, Concat, LookAhead, LookBehind, Repeat
+from streamguard.automaton.pattern import Alternation, CharSet, Concat, LookAhead, Repeat
 from streamguard.automaton.prefilter import members, width
 from streamguard.preamble.phrases import Phrases, en, zh
 from streamguard.session import PatternError
@@ -29,7 +29,7 @@ CUSTOM = "custom"
 _MOST_INTERJECTIONS = 2
 _LONGEST_PHRASE = 100
 _MOST_READINGS = 20_000
-_NEVER = frozenset("\"“”„‘「」『』«»`?？*.!…。！｡\n\r")
+_NEVER = frozenset('"“”„‘「」『』«»`?？*.!…。！｡\n\r')
 """Characters that a preamble does not contain, or that end it."""
 
 
@@ -57,7 +57,7 @@ def _own(pattern: str) -> Node:
     longest = width(node)
     if longest is None or longest > _LONGEST_PHRASE:
         raise PatternError(
-            f"a phrase is the beginning of a sentence, at most {_LONGEST_PHRASE} characters: bound its repeats"
+            f"a phrase is the beginning of a sentence, up to {_LONGEST_PHRASE} characters: bound its repeats"
         )
     for part in _parts(node):
         if isinstance(part, LookAhead) and part.end and not part.sets and not part.negated:
@@ -68,8 +68,8 @@ def _own(pattern: str) -> Node:
             known = members(part)
             if known is not None and known <= _NEVER:
                 raise PatternError(
-                    "a phrase is the beginning of one sentence: quotation marks, backticks, asterisks, question "
-                    "marks, line breaks and what ends a sentence cannot be in it"
+                    "a phrase is the beginning of one sentence, so quotation marks, backticks, asterisks, "
+                    "question marks, line breaks and what ends a sentence cannot be in it"
                 )
     return node
 
@@ -115,7 +115,7 @@ class Grammar:
     def __init__(self, languages: tuple[str, ...], phrases: tuple[str, ...]) -> None:
         chosen = choose(languages)
         before = [spell(one.interjections) for one in chosen]
-        beginnings = [Alternation(tuple(map(spell, one.beginnings))) for one in chosen]
+        beginnings: list[Node] = [Alternation(tuple(map(spell, one.beginnings))) for one in chosen]
         self.names = [*languages]
         if phrases:
             beginnings.append(Alternation(tuple(map(_own, phrases))))
@@ -124,9 +124,9 @@ class Grammar:
         interjections = Repeat(Alternation(tuple(before)), 0, _MOST_INTERJECTIONS)
         self.longest = 0
         for rule, beginning in enumerate(beginnings):
-            node = Concat((interjections, beginning)) if before else beginning
-            self.longest = max(self.longest, width(node) or 0)
-            nfa.add_rule(rule, None, node)
+            sentence = Concat((interjections, beginning)) if before else beginning
+            self.longest = max(self.longest, width(sentence) or 0)
+            nfa.add_rule(rule, None, sentence)
         self._lead = len(beginnings)
         self._exception = self._lead + 1
         for one in chosen:

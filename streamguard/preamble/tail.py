@@ -30,7 +30,7 @@ from streamguard.preamble.place import BLANK, BRACKETS, START, Gap, Place, advan
 __all__ = ["Config", "Machine", "State"]
 
 _MOST_STATES = 8_192
-_MOST_CHARACTERS = 2_048
+_MOST_MOVES = 200_000
 _DEEPEST = 4
 _COLON = 1
 _TEXT_KILLS = 2
@@ -96,30 +96,31 @@ class State(dict[str, "State"]):
         hold: how many of the last characters read are held back.
     """
 
-    __slots__ = ("_moves", "config", "hold", "machine")
+    __slots__ = ("config", "hold", "machine", "moves")
 
     def __init__(self, machine: Machine, config: Config) -> None:
         super().__init__()
         self.machine = machine
         self.config = config
         self.hold = config.hold
-        self._moves: dict[tuple[str, int], State] = {}
+        self.moves: dict[tuple[str, int], State] = {}
 
     def __missing__(self, char: str) -> State:
         move = (kind_of(char), self.machine.grammar.classify(char))
-        state = self._moves.get(move)
+        state = self.moves.get(move)
         if state is None:
-            state = self._moves[move] = self.machine.state(self.machine.move(self.config, *move))
-        if len(self) < _MOST_CHARACTERS:
-            self[char] = state
+            state = self.machine.state(self.machine.move(self.config, *move))
+            self.moves[move] = state
+        self.machine.count()
+        self[char] = state
         return state
 
 
 class Machine:
     """The rules of a trimmer, shared by every stream.
 
-    The cache of states grows as texts need it and is begun anew when it is full. It never
-    changes a result, so concurrent use is safe.
+    The cache of states and moves grows as texts need it and is begun anew when it is full; states
+    that are still in use let go of the others. It never changes a result, so concurrent use is safe.
     """
 
     def __init__(self, grammar: Grammar, *, max_sentence: int, max_held: int) -> None:
@@ -128,6 +129,7 @@ class Machine:
         self._max_held = max_held
         self._last_begin = max_held - max_sentence
         self._states: dict[Config, State] = {}
+        self._moves = 0
 
     def state(self, config: Config | None = None) -> State:
         """The state of a configuration; by default, of the start of a text."""
@@ -135,9 +137,22 @@ class Machine:
         state = self._states.get(config)
         if state is None:
             if len(self._states) >= _MOST_STATES:
-                self._states.clear()
+                self._forget()
             state = self._states[config] = State(self, config)
         return state
+
+    def count(self) -> None:
+        """Count a move that is about to be remembered."""
+        self._moves += 1
+        if self._moves > _MOST_MOVES:
+            self._forget()
+
+    def _forget(self) -> None:
+        for state in tuple(self._states.values()):
+            state.clear()
+            state.moves.clear()
+        self._states.clear()
+        self._moves = 0
 
     def trims(self, config: Config) -> int | None:
         """The rule by which the run goes if the text ends here, or `None` if it stays."""
@@ -188,7 +203,7 @@ class Machine:
             sentence.verdict.lead and hold + (place.gap is Gap.MARK) > self._last_begin
         ):
             return self._other(place, blank=blank)
-        return config._replace(place=place, hold=hold, sentence=sentence)
+        return Config(place, config.shown, hold, config.run, config.rule, sentence)
 
     def _other(self, place: Place, *, blank: bool) -> Config:
         """Behind other text, or in the white space with which a run begins."""

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache, reduce
-from operator import getitem
+from functools import lru_cache
 from typing import Literal
 
 from streamguard.preamble.grammar import Grammar
@@ -80,19 +79,22 @@ class PreambleTrimmer(Transformer):
             PatternError: a phrase is outside the subset, longer than 100 characters, or
                 contains what no preamble contains.
             ValueError: `when` is neither of the two, there are no phrases for a language,
-                nothing is left to look for, or a limit is too small for the phrases.
+                there is nothing to look for, or a limit is too small for the phrases.
+            TypeError: `languages` or `phrases` is a string.
         """
         if when not in _ENDS:
             raise ValueError(f"when must be 'end' or 'tool_call', not {when!r}")
         for name, given in (("languages", languages), ("phrases", phrases)):
             if isinstance(given, str):
-                raise ValueError(f"{name} takes several: write ({given!r},)")
+                raise TypeError(f"{name} takes several: write ({given!r},)")
         object.__setattr__(self, "when", when)
         object.__setattr__(self, "languages", tuple(dict.fromkeys(languages)))
         object.__setattr__(self, "phrases", tuple(phrases))
         object.__setattr__(self, "opening", opening)
         object.__setattr__(self, "max_sentence", max_sentence)
         object.__setattr__(self, "max_held", max_held)
+        if opening and not self.languages:
+            raise ValueError("opening needs the phrases of a language: name at least one")
         self._machine()
 
     def session(
@@ -162,7 +164,10 @@ class _Session(Session):
     def _feed(self, text: str, /) -> str:
         if self._opening is not None:
             text = self._feed_opening(self._opening, text)
-        self._state = state = reduce(getitem, text, self._state)
+        state = self._state
+        for char in text:
+            state = state[char]
+        self._state = state
         self._fed += len(text)
         if state.hold or self._held:
             text = self._held + text

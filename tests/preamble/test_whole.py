@@ -6,11 +6,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streamguard import End
 from streamguard.preamble import PreambleTrimmer
 from streamguard.preamble.grammar import LANGUAGES
 from streamguard.testing import chunked, texts
@@ -66,9 +64,7 @@ def marks(text: str) -> tuple[list[tuple[str, ...]], list[bool], str]:
         at += size
         states.extend([tuple(opened)] * (at - len(states)))
     spelled = re.sub(r"(?<=\.[A-Za-z])\.", ABBREVIATED, "".join(flat))
-    spelled = re.sub(
-        r"((?:\A|[\r\n])\s*\d+)\.", lambda found: found[1] + ABBREVIATED, spelled
-    )
+    spelled = re.sub(r"((?:\A|[\r\n])\s*\d+)\.", lambda found: found[1] + ABBREVIATED, spelled)
     return states, marked, spelled
 
 
@@ -94,7 +90,7 @@ def sentences(text: str, flat: str) -> Iterator[Sentence]:
         wide = bool(re.search(rf"(?:[。！？｡]|……){CHAIN}\Z", before))
         ended = char in "\r\n" or (char.isspace() and bool(re.search(rf"[.!?…。！？｡]{CHAIN}\Z", before)))
         begins = not char.isspace() and (
-            bool(re.search(rf"(?:\A|[\r\n])\s*\Z", before))
+            bool(re.search(r"(?:\A|[\r\n])\s*\Z", before))
             or bool(re.search(rf"[.!?…。！？｡]{CHAIN}\s+\Z", before))
             or (wide and not re.match(CHAIN, flat[at])[0])  # type: ignore[index]
         )
@@ -124,7 +120,8 @@ class Slow:
         said = text[sentence.start : sentence.end]
         if len(said) > self.max_sentence or any(marked[sentence.start : sentence.end]):
             return ""
-        if re.search(r"[?？*]", said) or re.search(rf"[.!?…。！？｡]{CHAIN}[_~]", flat[sentence.start : sentence.end]):
+        emphasis = re.search(rf"[.!?…。！？｡]{CHAIN}[_~]", flat[sentence.start : sentence.end])
+        if emphasis or re.search(r"[?？*]", said):
             return ""
         depth = 0
         for char in said:
@@ -197,10 +194,12 @@ ENGLISH = (
     "The scene has progressed", "let me check", " if you ", "\n\n", "…", "let", "Sure. ", "file.py",
 )  # fmt: skip
 CHINESE = (
-    "让我查一下", "。", "好的，", "好的。", "我来", "搜索", "“", "”", "「", "」", "x", " ", "\n", "……", "！", "？",
-    "：", "I'll search", ". ", "如果", "Let me ", "…", "现在我", "…。", "（", "）", "`",
+    "让我查一下", "。", "好的，", "好的。", "我来", "搜索", "“", "”", "「", "」", "x", " ", "\n", "……", "！",
+    "？", "：", "I'll search", ". ", "如果", "Let me ", "…", "现在我", "…。", "（", "）", "`",
 )  # fmt: skip
-SMALL = ("go on", "go ", "on", "g", ". ", ".", " ", "  ", "\n", "x", "。", "stop", '"', "'", ":", "?", "     ")
+SMALL = (
+    "go on", "go ", "on", "g", ". ", ".", " ", "  ", "\n", "x", "。", "stop", '"', "'", ":", "?", "     ",
+)  # fmt: skip
 TRIMMER = PreambleTrimmer()
 SLOW = Slow(("en", "zh"))
 SMALL_TRIMMER = PreambleTrimmer(languages=(), phrases=("go on", r"stop\b"), max_sentence=8, max_held=14)

@@ -13,8 +13,7 @@ _ASSENT = "certainly|of course|absolutely|definitely|good"
 """Also answers to a question: as a sentence of their own they stay."""
 
 _SELF = (
-    "(?:let me|lemme|i'll|i will|i shall|i need to"
-    "|(?:i'm|i am) (?:now |just )?(?:going to|gonna|about to))"
+    "(?:let me|lemme|i'll|i will|i shall|i need to|(?:i'm|i am) (?:now |just )?(?:going to|gonna|about to))"
 )
 _MANNER = (
     "(?:(?:now|first|next|then|also|just|quickly|briefly|immediately|actually|go ahead and"
@@ -46,6 +45,13 @@ _WORKING = (
     r"|try (?:again|that again|a different|another|searching|running|using)"
 )
 
+_DOING = "searching for|looking up|pulling up|fetching|retrieving|querying|updating|recording|logging"
+_SPEAKING = "know|explain|tell|say|ask|answer|show|give|clarify"
+_LIVING = (
+    "be|help|wait|never|always|not|go (?:to|home|back|away|there|with)|come|leave|stay|live|love|fight|die"
+)
+
+_HAPPY = "i(?:'d| would|'ll| will) be (?:happy|glad) to"
 _GREETING = f"(?:(?:{_FILLERS}|{_ASSENT})(?:[,!]? |,? ?[-–—] ?))?"
 _REST = r"(?:[^.!?:\n\"“”`]|[.:](?=[\w]))"
 
@@ -53,7 +59,7 @@ PHRASES = Phrases(
     interjections=(
         f"(?:(?:{_FILLERS}|{_ASSENT}|right|now|first|first of all|next|then|so|well|ah|oh|and|but|finally"
         "|thanks|thank you|good question|great question)(?:, |,? ?[-–—] ?)"
-        "|(?:okay|ok|alright|first|next|then|so|(?:and |so )?now) )"
+        "|(?:okay|ok|alright|all right|sure|first|next|then|so|(?:and |so )?now) )"
     ),
     leads=rf"(?:{_FILLERS})(?:[.!…]{{1,3}}|[。！])",
     beginnings=(
@@ -62,9 +68,8 @@ PHRASES = Phrases(
         rf"(?:let's|let us) (?:now )?(?:{_NOTING}|search|query|fetch|retrieve|call|check the)\b",
         r"now,? (?:let me|i'll|i will|i should)\b",
         r"the (?:scene|story) has (?:now |naturally )?(?:progressed|advanced)\b",
-        r"(?:i've|i have) (?:now |just |also |already )?(?:marked|recorded|updated|noted|logged)\b",
-        r"(?:i'm|i am) (?:now |just )?"
-        r"(?:searching for|looking up|pulling up|fetching|retrieving|querying|updating|recording|logging)\b",
+        r"(?:i'?ve|i have) (?:now |just |also |already )?(?:marked|recorded|updated|noted|logged)\b",
+        rf"(?:i'm|i am) (?:now |just )?(?:{_DOING})\b",
     ),
     exceptions=(
         # Offers, and what depends on the reader.
@@ -73,8 +78,7 @@ PHRASES = Phrases(
         r"\b(?:check (?:back|in)|get back to)\b",
         # Said to somebody, or of somebody.
         rf"\b(?:{_NOTING}|{_LOOKING}) (?:you|him|us)\b",
-        r"\b(?:let me|i'll|i will|i should) (?:know|explain|tell|say|ask|answer|show|give|be|help|wait"
-        r"|clarify|never|always|not|go|come|leave|stay|live|love|fight|die)\b",
+        rf"\b(?:let me|i'll|i will|i should) (?:{_SPEAKING}|{_LIVING})\b",
         # What follows is the thing said.
         r"\bnote that (?:the|this|these|those|it|there|you|we|i|a|an|all|most|some|in|if|not|he|she|they)\b",
         # Idioms.
@@ -83,9 +87,8 @@ PHRASES = Phrases(
     ),
     openings=(
         rf"(?:{_FILLERS}|{_ASSENT}|great question|good question|happy to help)[!.]{{1,3}}\s",
-        rf"{_GREETING}(?:here(?:'s| is| are)|below (?:is|are)|i(?:'d| would|'ll| will) be (?:happy|glad) to)\b"
-        rf"{_REST}{{0,120}}:\s",
-        rf"{_GREETING}i(?:'d| would|'ll| will) be (?:happy|glad) to (?:help|assist)\b{_REST}{{0,80}}[.!]\s",
+        rf"{_GREETING}(?:here(?:'s| is| are)|below (?:is|are)|{_HAPPY})\b{_REST}{{0,120}}:\s",
+        rf"{_GREETING}{_HAPPY} (?:help|assist)\b{_REST}{{0,80}}[.!]\s",
         rf"(?:of course|sure|certainly|absolutely), {_REST}{{0,120}}:\s",
     ),
 )
