@@ -11,19 +11,20 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-ELSEWHERE = {"policy.md", "command-line.md"}
-"""Run beside the files they speak of, in tests/cli/test_docs.py."""
-
 SNIPPET = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+POLICY = re.compile(r"^```toml\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)")
 
 
 @pytest.mark.parametrize(
     "page",
-    [page for page in PAGES if page.name not in ELSEWHERE and SNIPPET.search(page.read_text())],
+    [page for page in PAGES if SNIPPET.search(page.read_text())],
     ids=lambda page: page.name,
 )
-def test_snippets_run_in_order(page: Path) -> None:
+def test_snippets_run_in_order(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    if policy := POLICY.search(page.read_text()):
+        Path("streamguard.toml").write_text(policy[1])
     namespace: dict[str, object] = {"__name__": "snippet"}
     for found in SNIPPET.finditer(page.read_text()):
         line = page.read_text()[: found.start()].count("\n") + 2
@@ -44,6 +45,7 @@ def test_the_readme_example_prints_what_its_comment_says() -> None:
     assert out.getvalue() == promised[1]
 
 
+@pytest.mark.source_tree
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_lead_somewhere(page: Path) -> None:
     missing = [link for link in LINK.findall(page.read_text()) if not (page.parent / link).exists()]
