@@ -29,7 +29,7 @@ from typing import NamedTuple
 
 from streamguard.automaton.nfa import END, Nfa
 from streamguard.automaton.pattern import Concat, Node
-from streamguard.automaton.prefilter import Prefilter
+from streamguard.automaton.prefilter import Prefilter, width
 
 __all__ = ["Decided", "Decision", "Matcher", "Pattern", "Residue", "Scan", "State", "Tail", "swallow"]
 
@@ -78,6 +78,7 @@ class Group(NamedTuple):
     threads: frozenset[int]
     matches: tuple[tuple[int, int], ...]  # (rule, characters since its end)
     residue: Residue | None
+    over: int = 0  # characters since its last thread ended
 
 
 class Config(NamedTuple):
@@ -334,7 +335,8 @@ class Matcher:
                 matches[rule] = 0
             threads = nfa.read(closure.consuming, mask) - taken
             taken |= threads
-            moved.append(self._arrive(group.age + 1, threads, matches, after, group.residue))
+            arrived = self._arrive(group.age + 1, threads, matches, after, group.residue)
+            moved.append(arrived if group.threads else arrived._replace(over=group.over + 1))
         new_value -= taken
         if new_value:
             moved.append(self._arrive(1, new_value, {}, after, self._residue(config) if self._glue else None))
@@ -392,11 +394,13 @@ class Matcher:
         atom = next((group for group in groups if self._ended_atom(group)), None)
         if atom is not None:
             return self._cut_at(atom, behind, groups)
-        waits = any(self._atomic[self.nfa.rule[thread]] for group in groups for thread in group.threads)
-        while groups and not waits:
+        atoms = [group.age for group in groups if any(self._atomic[self.nfa.rule[t]] for t in group.threads)]
+        while groups:
             group, rest = groups[0], groups[1:]
-            best = sorted(group.matches, key=lambda match: (self._checked[match[0]], match[1], match[0]))
+            best = self._best(group)
             if self._keeps(group):
+                if group.age in atoms:
+                    break
                 if not group.threads:
                     if self.patterns[best[0][0]].told:
                         return Decision(
@@ -410,6 +414,8 @@ class Matcher:
                 groups = rest
                 continue
             refused = Config(behind, context, rest)
+            if self._waits(group, best, atoms):
+                break
             if not group.threads or (self._release and group.age >= self.limit):
                 if not best:
                     groups = rest
@@ -427,6 +433,23 @@ class Matcher:
             )
         return self._state(behind, context, groups)
 
+    def _best(self, group: Group) -> list[tuple[int, int]]:
+        return sorted(group.matches, key=lambda match: (self._checked[match[0]], match[1], match[0]))
+
+    def _waits(self, group: Group, best: Sequence[tuple[int, int]], atoms: Sequence[int]) -> bool:
+        """Whether an atomic match that is under way would drop what the group has found.
+
+        One that began when the group was over, or when it had reached the limit, comes too
+        late: without that, beginnings of atomic matches in a row would hold it for ever.
+        """
+        if not best and not group.threads:
+            return False
+        began = [age for age in atoms if age > max(group.over, group.age - self.limit)]
+        if not began or not best or self._checked[best[0][0]]:
+            return bool(began)
+        rule, back = best[0]
+        return any(back < age + (rule in self._asking) for age in began)
+
     def _outlived(self, group: Group) -> Group:
         """A group that began where a kept match ended: what was inside of that is over."""
         residue = group.residue
@@ -435,22 +458,49 @@ class Matcher:
     def bound(self, rule: int) -> tuple[int, bool]:
         """The most characters a rule holds back, and whether only the limit bounds them.
 
-        Counted on the threads of the rule alone, with every condition taken to hold.
+        Counted on the threads of the rule alone, with every condition taken to hold. What an
+        atomic match may drop is held until that has ended, or cannot be one.
         """
         nfa = self.nfa
         end = [state for state, accepts in enumerate(nfa.accept) if accepts == rule]
-        certain: set[int] = set()
-        if not self._checked[rule]:
-            certain.update(state for state in range(len(nfa.edges)) if nfa.leads(state, end))
-        most = 0
-        for starts in ({self.starts[rule]}, certain):
-            threads = set(starts)
-            for length in range(self.limit + 1):
-                threads = {t for t in nfa.successors(threads) if nfa.rule[t] == rule} - certain
-                if not threads:
-                    break
-                most = max(most, length + 1)
-        return min(most, self.limit), most > self.limit
+        certain: set[int] = set() if self._checked[rule] else nfa.leading(end, freely=True)
+        enters, begins = self._meets(rule)
+        undecided = self._longest({self.starts[rule]}, set[int]() if enters else certain, self.limit)
+        open_end = self._longest(certain, certain, self.limit + 1)
+        most = max(min(undecided, self.limit - 1), min(open_end, self.limit))
+        atom = max(
+            (width(pattern.value) or self.limit for pattern in self.patterns if pattern.atomic), default=1
+        )
+        if enters or rule in self._asking or self._checked[rule]:
+            most += atom - 1
+        elif begins:
+            most = max(most, atom - 2)
+        return most, undecided >= self.limit or open_end > self.limit
+
+    def _longest(self, states: set[int], certain: set[int], limit: int) -> int:
+        """How many characters, up to `limit`, can be read from `states` without getting to `certain`."""
+        nfa = self.nfa
+        reading = [state for state, reads in enumerate(nfa.reads) if reads is not None]
+        alive = nfa.leading([*reading, *nfa.looking_ahead()], freely=False)
+        for length in range(limit):
+            states = (nfa.successors(states) - certain) & alive
+            if not states:
+                return length
+        return limit
+
+    def _meets(self, rule: int) -> tuple[bool, bool]:
+        """Whether a value can read the first character of an atomic match, or begin inside of one."""
+        nfa = self.nfa
+        atoms = [number for number, atomic in enumerate(self._atomic) if atomic]
+        first = nfa.sets_read(nfa.spread(self.starts[atom] for atom in atoms))
+        inside = nfa.sets_read(state for state, owner in enumerate(nfa.rule) if owner in atoms)
+        own = nfa.sets_read(s for s, owner in enumerate(nfa.rule) if owner == rule and nfa.is_value[s])
+        begin = nfa.sets_read(nfa.spread([self.starts[rule]]))
+        classes = [nfa.classify(chr(code)) for code in range(128)]
+        return (
+            any(mask & first and mask & own for mask in classes),
+            any(mask & inside and mask & begin for mask in classes),
+        )
 
     def _ended_atom(self, group: Group) -> bool:
         return any(self._atomic[rule] and not back for rule, back in group.matches)
@@ -458,14 +508,17 @@ class Matcher:
     def _cut_at(self, atom: Group, behind: int, groups: tuple[Group, ...]) -> State | Decision:
         """An atomic match has ended: what ran into it is dropped.
 
-        A match without checks that ended before it is still made. One that ended right
-        before it is not if it may have asked what comes next: before the first pass
-        something else stood there.
+        What was over before it began is still told, and so is a match without checks that
+        ended before it. One that ended right before it is not if it may have asked what
+        comes next: before the first pass something else stood there.
         """
         none = Config(behind, frozenset(), ())
-        for group in groups:
+        for number, group in enumerate(groups):
             if group is atom:
                 break
+            if not group.threads and group.over >= atom.age and not self._keeps(group):
+                refused = none._replace(groups=groups[number + 1 :])
+                return Decision(group.age, tuple(self._best(group)), None, refused, group.residue)
             ended = [
                 (back, rule)
                 for rule, back in group.matches

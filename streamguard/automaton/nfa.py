@@ -87,7 +87,7 @@ class Nfa:
         self._rule, self._value = rule, True
         end = self._state(accept=rule)
         start = self._build(value, end)
-        if any(state == end for state in self._reachable_without_reading(start)):
+        if end in self.spread([start]):
             raise PatternError("the value can be empty: let it match at least one character")
         self._value = False
         self.initial.append(start if context is None else self._build(context, start))
@@ -154,16 +154,6 @@ class Nfa:
             self._behind[sequence] = len(self._behind_sets) - 1
             self._last |= 1 << self._behind[sequence]
         return self._behind[sequence]
-
-    def _reachable_without_reading(self, state: int) -> set[int]:
-        seen = {state}
-        stack = [state]
-        while stack:
-            for target, _ in self.edges[stack.pop()]:
-                if target not in seen:
-                    seen.add(target)
-                    stack.append(target)
-        return seen
 
     # -- asking -----------------------------------------------------------------
 
@@ -234,41 +224,65 @@ class Nfa:
                     stack.append(target)
         return Closure(tuple(consuming), tuple(sorted(accepts)), waiting)
 
-    def leads(self, state: int, ends: Collection[int]) -> bool:
-        """Whether edges without character or condition lead from `state` to one of `ends`."""
-        seen = {state}
-        stack = [state]
-        while stack:
-            found = stack.pop()
-            if found in ends:
-                return True
-            for target, condition in self.edges[found]:
-                if condition is None and target not in seen:
-                    seen.add(target)
-                    stack.append(target)
-        return False
-
-    def asking(self) -> set[int]:
-        """The rules with matches that depend on the character after them."""
-        into: dict[int, list[tuple[int, bool]]] = {}
+    def leading(self, ends: Collection[int], *, freely: bool) -> set[int]:
+        """The states from which edges without a character lead to `ends`; `freely`: or a condition."""
+        into: dict[int, list[int]] = {}
         for state, edges in enumerate(self.edges):
             for target, condition in edges:
-                into.setdefault(target, []).append((state, isinstance(condition, Ahead)))
-        stack = [state for state, rule in enumerate(self.accept) if rule is not None]
-        seen = set(stack)
-        found: set[int] = set()
+                if condition is None or not freely:
+                    into.setdefault(target, []).append(state)
+        seen = set(ends)
+        stack = list(seen)
         while stack:
-            for state, ahead in into.get(stack.pop(), ()):
-                if ahead:
-                    found.add(self.rule[state])
+            for state in into.get(stack.pop(), ()):
                 if state not in seen:
                     seen.add(state)
                     stack.append(state)
-        return found
+        return seen
+
+    def looking_ahead(self) -> list[int]:
+        """The states with an edge that asks for the next character."""
+        return [
+            state
+            for state, edges in enumerate(self.edges)
+            if any(isinstance(condition, Ahead) for _, condition in edges)
+        ]
+
+    def asking(self) -> set[int]:
+        """The rules with matches that depend on the character after them."""
+        ends = [state for state, rule in enumerate(self.accept) if rule is not None]
+        leading = self.leading(ends, freely=False)
+        return {
+            self.rule[state]
+            for state in self.looking_ahead()
+            if any(
+                isinstance(condition, Ahead) and target in leading for target, condition in self.edges[state]
+            )
+        }
+
+    def spread(self, states: Iterable[int]) -> set[int]:
+        """`states` and those that edges without a character lead to, whatever stands around."""
+        seen = set(states)
+        stack = list(seen)
+        while stack:
+            for target, _ in self.edges[stack.pop()]:
+                if target not in seen:
+                    seen.add(target)
+                    stack.append(target)
+        return seen
+
+    def sets_read(self, states: Iterable[int]) -> int:
+        """The sets of which `states` read a character, as a mask to compare classes with."""
+        sets = 0
+        for state in states:
+            reads = self.reads[state]
+            if reads is not None:
+                sets |= 1 << reads[0]
+        return sets
 
     def successors(self, states: Iterable[int]) -> set[int]:
         """Where one character, whichever, can lead from `states`, whatever stands around."""
-        reads = (self.reads[state] for start in states for state in self._reachable_without_reading(start))
+        reads = (self.reads[state] for state in self.spread(states))
         return {read[1] for read in reads if read is not None}
 
     def read(self, states: Iterable[int], mask: int) -> set[int]:
