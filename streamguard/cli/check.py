@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from streamguard.session import Pipeline
 
-__all__ = ["check"]
+__all__ = ["check", "made_up_texts"]
 
 _MOST = 4
 """Texts tried of a stage; the work grows with each."""
@@ -23,9 +23,9 @@ _CLEAN = "Plain words, a < b and c > d.\n"
 
 @click.command(short_help="Compile a policy and try the laws on it.")
 @click.argument("policy", type=click.Path())
-@click.option("--no-laws", "laws", is_flag=True, flag_value=False, default=True, help="Only compile it.")
+@click.option("--no-laws", is_flag=True, help="Only compile it.")
 @click.option("--thorough", is_flag=True, help="Also measure the state of sessions; takes minutes.")
-def check(*, policy: str, laws: bool, thorough: bool) -> int:
+def check(*, policy: str, no_laws: bool, thorough: bool) -> int:
     """Compile POLICY, show what each stage may hold back, and try the laws on it.
 
     The laws (the same result for every cut, nothing shown that has to be taken back, and so
@@ -40,11 +40,11 @@ def check(*, policy: str, laws: bool, thorough: bool) -> int:
     console.print(_bounds(pipeline))
     for note in _notes(pipeline):
         console.print(f"note: {note}", soft_wrap=True)
-    if not laws:
+    if no_laws:
         return OK
     from streamguard.testing import Law, LawViolation, check_transformer
 
-    texts = list(_texts(pipeline))
+    texts = list(made_up_texts(pipeline))
     # Two laws need a family of texts of their own; the slow one is asked for.
     skipped = {Law.MINIMAL_HOLD_BACK, Law.LINEAR_TIME}
     if not thorough:
@@ -91,7 +91,7 @@ def _notes(pipeline: Pipeline) -> Iterator[str]:
         yield f"placeholders carry a plain hash; set {KEY_VARIABLE} to key it"
 
 
-def _texts(pipeline: Pipeline) -> Iterator[str]:
+def made_up_texts(pipeline: Pipeline) -> Iterator[str]:
     """Short texts that come near what the stages act on, and reach it."""
     from streamguard import FenceScrubber, PreambleTrimmer, Redactor, ScaffoldScrubber, StateOpScrubber
 
@@ -115,6 +115,6 @@ def _texts(pipeline: Pipeline) -> Iterator[str]:
             case StateOpScrubber():
                 yield f'He nods. {{"{stage.markers[0]}": "set"}} "Yes."'
             case ScaffoldScrubber():
-                yield "=== world state ===\nRain.\n\nHe nods."
+                yield f"He nods.\n=== {(*stage.extra_headers, *stage.headers)[0]} ===\nRain."
             case _:
                 pass

@@ -21,10 +21,10 @@ class GuardFlags:
 
     policy: str | None = None
     fence: tuple[str, ...] = ()
-    default_fences: bool = True
+    no_default_fences: bool = False
     preamble: bool = False
     roleplay: bool = False
-    redact: bool = True
+    no_redact: bool = False
     pii: bool = False
 
     def guard(self) -> Transformer:
@@ -35,26 +35,22 @@ class GuardFlags:
             PolicyError: the policy file is none.
         """
         if self.policy is not None:
-            others = [f"--{name}" for name in self._stage_flags()]
-            if others:
+            given = [field.name for field in fields(self)[1:] if getattr(self, field.name) != field.default]
+            if given:
+                others = [f"--{name.replace('_', '-')}" for name in given]
                 raise click.UsageError(f"--policy names all stages; leave out {', '.join(others)}")
             from streamguard.policy import load_policy
 
             return load_policy(self.policy)
         return Pipeline(*self._stages())
 
-    def _stage_flags(self) -> list[str]:
-        given = [f.name for f in fields(self)[1:] if getattr(self, f.name) != f.default]
-        names = {"default_fences": "no-default-fences", "redact": "no-redact"}
-        return [names.get(name, name) for name in given]
-
     def _stages(self) -> Sequence[Transformer]:
         from streamguard import MEMORY, REASONING, FenceScrubber, PreambleTrimmer, Redactor
 
-        if self.pii and not self.redact:
+        if self.pii and self.no_redact:
             raise click.UsageError("--pii and --no-redact contradict each other")
         stages: list[Transformer] = []
-        fences = (*MEMORY, *REASONING) if self.default_fences else ()
+        fences = () if self.no_default_fences else (*MEMORY, *REASONING)
         if fences or self.fence:
             stages.append(FenceScrubber(*fences, *self.fence))
         if self.roleplay:
@@ -63,7 +59,7 @@ class GuardFlags:
             stages.append(roleplay())
         if self.preamble:
             stages.append(PreambleTrimmer())
-        if self.redact:
+        if not self.no_redact:
             from streamguard.policy import KEY_VARIABLE, rule_sets
 
             sets = rule_sets()
@@ -82,19 +78,12 @@ _OPTIONS = (
     click.option(
         "--fence", multiple=True, metavar="NAME", help="Also hide <NAME>...</NAME> blocks. Repeatable."
     ),
-    click.option(
-        "--no-default-fences",
-        "default_fences",
-        is_flag=True,
-        flag_value=False,
-        default=True,
-        help="Do not hide memory and reasoning blocks.",
-    ),
+    click.option("--no-default-fences", is_flag=True, help="Do not hide memory and reasoning blocks."),
     click.option("--preamble", is_flag=True, help='Also trim tool talk such as "Let me check the file."'),
-    click.option("--roleplay", is_flag=True, help="Also remove state operations and scaffold blocks."),
     click.option(
-        "--no-redact", "redact", is_flag=True, flag_value=False, default=True, help="Do not redact secrets."
+        "--roleplay", is_flag=True, help="Also remove state operations, tool talk and scaffold blocks."
     ),
+    click.option("--no-redact", is_flag=True, help="Do not redact secrets."),
     click.option("--pii", is_flag=True, help="Also redact personal data: e-mail, cards, phone numbers."),
 )
 

@@ -44,7 +44,7 @@ def open_source(name: str, /, *, progress: bool) -> Generator[Iterator[bytes], N
     with path.open("rb") as file:
         size = path.stat().st_size
         if progress and size >= _BIG and sys.stderr.isatty():
-            with closing(_with_bar(_chunks(file), name, size)) as chunks:
+            with closing(_with_bar(_chunks(file), path.name, size)) as chunks:
                 yield chunks
         else:
             yield _chunks(file)

@@ -7,8 +7,21 @@ from click.testing import CliRunner, Result
 
 import streamguard.policy
 import streamguard.testing
-from streamguard import Bound, Pipeline, Session, Transformer
+from streamguard import (
+    HARMONY,
+    Bound,
+    Fence,
+    FenceScrubber,
+    Pipeline,
+    PreambleTrimmer,
+    Redactor,
+    ScaffoldScrubber,
+    Session,
+    StateOpScrubber,
+    Transformer,
+)
 from streamguard.cli.app import app
+from streamguard.cli.check import made_up_texts
 from streamguard.session import End, FindingHandler, HiddenHandler
 from streamguard.testing import Law
 
@@ -55,6 +68,15 @@ def test_an_order_that_leaks_and_a_plain_hash_are_noted(path: Path) -> None:
     done = check(REDACTOR + FENCE, path, "--no-laws")
     assert "note: a redactor stands before a stage that removes text" in done.output
     assert "note: placeholders carry a plain hash; set STREAMGUARD_KEY to key it" in done.output
+
+
+def test_texts_are_made_up_for_every_kind_of_stage() -> None:
+    fences = FenceScrubber("plan", Fence("<<", ">>"), HARMONY)
+    pipeline = Pipeline(fences, StateOpScrubber(), PreambleTrimmer(), ScaffoldScrubber(), Redactor())
+    texts = list(made_up_texts(pipeline))
+    for stage in pipeline.stages:
+        assert any(stage.scrub(text) != text for text in texts), stage
+        assert stage.scrub(texts[0]) == texts[0]
 
 
 def test_a_broken_policy_is_told_in_one_line(path: Path) -> None:
