@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import NamedTuple
 
 from streamguard.automaton import Node, parse
@@ -46,6 +47,7 @@ def choose(languages: tuple[str, ...]) -> list[Phrases]:
     return [LANGUAGES[language] for language in languages]
 
 
+@cache
 def spell(pattern: str) -> Node:
     """Read a shipped pattern; `Phrases` says how it is spelled."""
     return parse(pattern.replace(" ", r"(?:[ \t\u00a0]{1,2})").replace("'", "['’]"), re.IGNORECASE)

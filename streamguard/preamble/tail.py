@@ -167,11 +167,10 @@ class Machine:
         """Take a configuration past a character of a kind and of a class."""
         place, starts, marked = advance(config.place, kind)
         _, shown, hold, run, rule, sentence = config
-        blank = kind in BLANK
-        if sentence is not None and not starts and not (blank and place.gap >= Gap.SPACE):
+        if sentence is not None and not starts and place.gap < Gap.SPACE:
             going_on = None if marked else self._read(sentence, config.place.gap, kind, mask)
-            return self._inside(going_on, config, place, blank=blank)
-        if sentence is not None:
+            return self._inside(going_on, config, place)
+        if sentence is not None:  # it ended before this character
             found = self.grammar.ended(sentence.verdict)
             if found is None:
                 shown, hold, run, rule = True, 0, Run.NONE, -1
@@ -180,36 +179,33 @@ class Machine:
             else:
                 run, rule = Run.PREAMBLE, rule if rule >= 0 else found
         if starts:
-            begun = Config(place, shown, hold, run, rule)
             if marked or place.opened or run is Run.SPENT or hold > self._last_begin:
-                return self._other(place, blank=blank)
-            return self._inside(
-                self._read(Sentence(self.grammar.start), place.gap, kind, mask), begun, place, blank=blank
-            )
-        if run <= Run.SPENT:
-            if run is Run.NONE and blank and shown:
-                return self._other(place, blank=blank)
-            return Config(place, shown, 0, run)
-        hold += shown
-        if hold > (self._max_held if run is Run.PREAMBLE else self._last_begin):
-            return Config(place, shown, 0, Run.SPENT)
+                return self._other(place)
+            begun = self._read(Sentence(self.grammar.start), place.gap, kind, mask)
+            return self._inside(begun, Config(place, shown, hold, run, rule), place)
+        if run is Run.NONE:
+            return self._other(place)
+        if run is not Run.SPENT:
+            hold += shown
+            if hold > (self._max_held if run is Run.PREAMBLE else self._last_begin):
+                run, hold = Run.SPENT, 0
         return Config(place, shown, hold, run, rule)
 
-    def _inside(self, sentence: Sentence | None, config: Config, place: Place, *, blank: bool) -> Config:
+    def _inside(self, sentence: Sentence | None, config: Config, place: Place) -> Config:
         """Behind a character of a sentence, which may have shown that it is other text."""
         hold = config.hold + config.shown
         if sentence is None or (
             # A lead behind which no sentence can begin any more.
             sentence.verdict.lead and hold + (place.gap is Gap.MARK) > self._last_begin
         ):
-            return self._other(place, blank=blank)
+            return self._other(place)
         return Config(place, config.shown, hold, config.run, config.rule, sentence)
 
-    def _other(self, place: Place, *, blank: bool) -> Config:
+    def _other(self, place: Place) -> Config:
         """Behind other text, or in the white space with which a run begins."""
-        if blank and place.gap >= Gap.SPACE and not place.opened:
-            return Config(place, True, 1, Run.GAP)  # noqa: FBT003
-        return Config(place, True, 0, Run.NONE)  # noqa: FBT003
+        if place.gap >= Gap.SPACE and not place.opened:
+            return Config(place, shown=True, hold=1, run=Run.GAP)
+        return Config(place, shown=True, run=Run.NONE)
 
     def _read(self, sentence: Sentence, gap: Gap, kind: str, mask: int) -> Sentence | None:
         """A sentence past one of its characters; `None` if it cannot be a preamble any more."""

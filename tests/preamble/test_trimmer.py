@@ -262,6 +262,22 @@ def test_own_phrases_are_trimmed() -> None:
     trimmer.scrub(f"{PROSE} [state] updated.", on_finding=findings.append)
     assert [finding.rule for finding in findings] == ["custom"]
     assert trimmed(f"{PROSE} 好的，loading it.", PreambleTrimmer(phrases=["loading"])) == PROSE
+    either = PreambleTrimmer(phrases=["(?:load|fetch){1,2}ing"])
+    assert trimmed(f"{PROSE} Fetching it, I mean.", either) == PROSE
+    assert trimmed(f"{PROSE} Loading it if you like.", either) == f"{PROSE} Loading it if you like."
+
+
+def test_the_language_of_the_first_phrase_is_found() -> None:
+    for text, rule in (("I'll check. 让我查一下。", "en"), ("Okay. 让我查一下。 I'll check.", "zh")):
+        findings: list[Finding] = []
+        TRIMMER.scrub(f"{PROSE} {text}", on_finding=findings.append)
+        assert [finding.rule for finding in findings] == [rule]
+
+
+def test_white_space_of_every_kind_and_digits_of_every_script_are_known() -> None:
+    assert trimmed("走了。\u3000Let\u00a0me check.") == "走了。"
+    assert trimmed("He left.\u2028\tLet me check.") == "He left."
+    assert trimmed("x\n１. Let me check.") == "x\n１. Let me check."
 
 
 def test_languages_are_chosen() -> None:
