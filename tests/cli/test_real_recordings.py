@@ -1,14 +1,12 @@
-"""Real recordings of providers, where they are at hand.
+"""Real recordings of providers, where they lie beside the checkout.
 
-`STREAMGUARD_TEST_DATA` names a directory with `recordings/index.jsonl` (`{file, protocol}`)
-and the bodies beside it. What is expected is worked out here from the raw events, apart
+`../shared/data/recordings` has `index.jsonl` (`{file, protocol}`) and the bodies. What is expected is worked out here from the raw events, apart
 from the reader under test.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,7 +18,7 @@ from streamguard import SECRETS, FenceScrubber, Pipeline, Redactor, Transformer
 from streamguard.cli.answer import guard_recording
 from streamguard.cli.demo.scenes import fake_secret
 
-ROOT = Path(os.environ.get("STREAMGUARD_TEST_DATA", "nowhere")) / "recordings"
+ROOT = Path(__file__).parents[3] / "shared" / "data" / "recordings"
 INDEX = ROOT / "index.jsonl"
 ROWS = [json.loads(line) for line in INDEX.read_text("utf-8").splitlines()] if INDEX.exists() else []
 PROVIDER = {"google": "gemini"}
@@ -28,7 +26,7 @@ GUARD = FenceScrubber("memory-context", "think") | Redactor(SECRETS)
 TOKEN = fake_secret("github")
 CANARY = "canary-in-memory"
 
-pytestmark = pytest.mark.skipif(not ROWS, reason="STREAMGUARD_TEST_DATA names no recordings")
+pytestmark = pytest.mark.skipif(not ROWS, reason="no recordings beside the checkout")
 recordings = pytest.mark.parametrize("row", ROWS, ids=lambda row: row["file"])
 
 
