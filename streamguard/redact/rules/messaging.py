@@ -1,4 +1,4 @@
-"""Keys of messaging services."""
+"""Keys of messaging and chat services."""
 
 from __future__ import annotations
 
@@ -38,5 +38,14 @@ MESSAGING = (
         source="Slack's documentation of incoming webhooks",
         examples=("https://hooks.slack.com/services/" + "T0CANARY0/B0CANARY0/" + "Canary12" * 3 + " posts",),
         near_misses=("https://hooks.slack.com/services/...", "https://hooks.slack.com/services/T00/B00/x"),
+    ),
+    Rule(
+        "mmw",
+        value=rf"{LEFT}mmw_{UNMASKED}[A-Za-z0-9_-]{{16,}}",
+        anchors=("mmw_",),
+        description="Keys that begin with mmw_",
+        source="a prefix in use for the keys of a chat product",
+        examples=("mmw_" + "Canary12" * 3, r'{"line": "a\nmmw_' + "Canary12" * 3 + '"}'),
+        near_misses=("mmw_short", "hmmw_" + "a" * 30, "mmw_" + "x" * 30),
     ),
 )

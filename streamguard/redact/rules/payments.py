@@ -1,4 +1,4 @@
-"""Keys of payment services and of shops."""
+"""Keys of payment services."""
 
 from __future__ import annotations
 
@@ -28,14 +28,5 @@ PAYMENTS = (
             "sk_live_...",
             "sk_test_" + "x" * 24,
         ),
-    ),
-    Rule(
-        "mmw",
-        value=rf"{LEFT}mmw_{UNMASKED}[A-Za-z0-9_-]{{16,}}",
-        anchors=("mmw_",),
-        description="Keys that begin with mmw_",
-        source="a prefix in use for the keys of a chat product",
-        examples=("mmw_" + "Canary12" * 3, r'{"line": "a\nmmw_' + "Canary12" * 3 + '"}'),
-        near_misses=("mmw_short", "hmmw_" + "a" * 30, "mmw_" + "x" * 30),
     ),
 )
