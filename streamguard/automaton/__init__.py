@@ -12,7 +12,7 @@ from streamguard.automaton.matcher import (
     swallow,
 )
 from streamguard.automaton.nfa import END
-from streamguard.automaton.pattern import Node, parse
+from streamguard.automaton.pattern import Node, nullable, parse
 from streamguard.automaton.prefilter import prefix_length
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "Scan",
     "State",
     "Tail",
+    "nullable",
     "parse",
     "prefix_length",
     "swallow",

@@ -20,6 +20,7 @@ from streamguard.automaton.pattern import (
     LookBehind,
     Node,
     Repeat,
+    nullable,
 )
 from streamguard.session import PatternError
 
@@ -84,11 +85,10 @@ class Nfa:
 
     def add_rule(self, rule: int, context: Node | None, value: Node) -> int:
         """Add a rule; returns the state its value starts in."""
-        self._rule, self._value = rule, True
-        end = self._state(accept=rule)
-        start = self._build(value, end)
-        if end in self.spread([start]):
+        if nullable(value):
             raise PatternError("the value can be empty: let it match at least one character")
+        self._rule, self._value = rule, True
+        start = self._build(value, self._state(accept=rule))
         self._value = False
         self.initial.append(start if context is None else self._build(context, start))
         return start

@@ -18,7 +18,17 @@ from dataclasses import dataclass
 
 from streamguard.session import PatternError
 
-__all__ = ["Alternation", "CharSet", "Concat", "LookAhead", "LookBehind", "Node", "Repeat", "parse"]
+__all__ = [
+    "Alternation",
+    "CharSet",
+    "Concat",
+    "LookAhead",
+    "LookBehind",
+    "Node",
+    "Repeat",
+    "nullable",
+    "parse",
+]
 
 MAX_LOOK_BEHIND = 8
 MAX_ALTERNATIVES = 256
@@ -370,6 +380,17 @@ class _Parser:
                     at,
                 )
         return LookAhead(tuple(sets), end=end, negated=negated)
+
+
+def nullable(node: Node) -> bool:
+    """Whether a pattern can match without reading a character."""
+    if isinstance(node, Concat):
+        return all(map(nullable, node.parts))
+    if isinstance(node, Alternation):
+        return any(map(nullable, node.branches))
+    if isinstance(node, Repeat):
+        return node.least == 0 or nullable(node.node)
+    return not isinstance(node, CharSet)
 
 
 def _branches(node: Node) -> Iterator[Node]:

@@ -155,22 +155,27 @@ def anchors(node: Node) -> Anchors | None:
 
 def _concat_anchors(node: Concat) -> list[Anchors]:
     found: list[Anchors] = []
+    strings = [exact(part) for part in node.parts]
     lead: int | None = 0
     for index, part in enumerate(node.parts):
         if lead is None:
             break
-        inner = anchors(part)
-        if inner is not None:
-            found.append(Anchors(inner.strings, lead + inner.lead))
+        if strings[index] is None:
+            inner = anchors(part)
+            if inner is not None:
+                found.append(Anchors(inner.strings, lead + inner.lead))
         run: frozenset[str] | None = frozenset([""])
-        for following in node.parts[index:]:
-            run = _product(run, exact(following))
+        best: frozenset[str] | None = None
+        for following in strings[index:]:
+            run = _product(run, following)
             if run is None:
                 break
             if "" not in run:
-                found.append(Anchors(run, lead))
+                best = run
             if min(map(len, run)) >= MAX_LENGTH:
                 break
+        if best is not None:
+            found.append(Anchors(best, lead))
         size = width(part)
         lead = None if size is None else lead + size
     return found

@@ -130,13 +130,26 @@ def _compile(rules: tuple[Rule, ...], limit: int) -> Matcher:
             raise PatternError(f"two rules have the id {rule.id!r}")
         seen.add(rule.id)
     atom = Pattern(parse(PLACEHOLDER), atomic=True)
-    matcher = Matcher([*(rule.pattern() for rule in rules), atom], limit=limit)
+    try:
+        matcher = Matcher([*(rule.pattern() for rule in rules), atom], limit=limit)
+    except PatternError:
+        for rule in rules:
+            _compile_alone(rule, limit)
+        raise
     for rule, derived in zip(rules, matcher.prefilter.derived, strict=False):
         if rule.anchors and not (
             derived and all(any(anchor in string for anchor in rule.anchors) for string in derived.strings)
         ):
             raise PatternError(f"rule {rule.id!r}: its pattern does not require its anchors")
     return matcher
+
+
+def _compile_alone(rule: Rule, limit: int) -> None:
+    """Say which rule it is that cannot be compiled."""
+    try:
+        Matcher([rule.pattern()], limit=limit)
+    except PatternError as error:
+        raise PatternError(f"rule {rule.id!r}: {error}") from None
 
 
 class _Value:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from streamguard.automaton import Pattern, parse
+from streamguard.automaton import Pattern, nullable, parse
 from streamguard.session import PatternError
 
 __all__ = ["Check", "Rule"]
@@ -65,10 +65,10 @@ class Rule:
     def pattern(self) -> Pattern:
         """The rule as the automaton takes it."""
         try:
-            return Pattern(
-                value=parse(self.value),
-                context=parse(self.context) if self.context else None,
-                checked=bool(self.checks),
-            )
+            value = parse(self.value)
+            if nullable(value):
+                raise PatternError("the value can be empty: let it match at least one character")
+            context = parse(self.context) if self.context else None
         except PatternError as error:
             raise PatternError(f"rule {self.id!r}: {error}") from None
+        return Pattern(value, context, checked=bool(self.checks))
