@@ -265,6 +265,7 @@ class _StateOpSession(Session):
         elif len(self._held) - self._open[0].begin > self._settings.max_candidate:
             if top.is_json:
                 top.data = True
+                top.begin = 0
                 self._open[:] = [top]
                 self._show_held()
             else:
