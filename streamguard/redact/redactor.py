@@ -88,7 +88,9 @@ class Redactor(Transformer):
             ValueError: no rules, an empty key, or a limit under 16.
         """
         if rules is None:
-            from streamguard.redact.rules import SECRETS as rules  # noqa: N811
+            from streamguard.redact.rules import SECRETS
+
+            rules = SECRETS
         chosen = tuple(rules)
         if not chosen:
             raise ValueError("a redactor without rules redacts nothing: give at least one")
@@ -243,9 +245,10 @@ class _Session(Session):
             How much of the data has been dealt with.
         """
         while True:
-            if self._value is not None:
-                shown = self._swallow(scan, out, self._value, shown)
-                if self._value is not None:
+            value = self._value
+            if value is not None:
+                shown = self._swallow(scan, out, value, shown)
+                if value.tail is not None:
                     return shown
             decision = decision or scan.next()
             if decision is None:
