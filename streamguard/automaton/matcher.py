@@ -156,7 +156,7 @@ class Tail(dict[str, "Tail"]):
         waiting: whether the next character may show that a match ends here.
     """
 
-    __slots__ = ("alive", "behind", "forced", "matcher", "rule", "threads", "waiting")
+    __slots__ = ("alive", "behind", "forced", "lates", "matcher", "rule", "threads", "waiting")
 
     def __init__(self, matcher: Matcher, behind: int, threads: frozenset[int], forced: int) -> None:
         super().__init__()
@@ -164,6 +164,7 @@ class Tail(dict[str, "Tail"]):
         self.behind = behind
         self.threads = threads
         self.forced = forced
+        self.lates: dict[int, int] = {}
         closure = matcher.nfa.closure(threads, behind, None)
         self.rule = forced if forced >= 0 else closure.accepts[0] if closure.accepts else -1
         self.waiting = closure.waiting
@@ -189,8 +190,11 @@ class Tail(dict[str, "Tail"]):
         """The rule whose match ends here if a character of class `mask` follows, or -1."""
         if self.forced >= 0 or not self.waiting:
             return self.rule
-        accepts = self.matcher.nfa.closure(self.threads, self.behind, mask).accepts
-        return accepts[0] if accepts else -1
+        rule = self.lates.get(mask)
+        if rule is None:
+            accepts = self.matcher.nfa.closure(self.threads, self.behind, mask).accepts
+            rule = self.lates[mask] = accepts[0] if accepts else -1
+        return rule
 
 
 class Matcher:
