@@ -1,9 +1,7 @@
 """The phrases of all languages as one automaton, read from the beginning of a sentence.
 
-The rules of the automaton are, in order: the beginnings of preambles, one rule a language
-and one for the caller's own; the leads; the exceptions, which may begin anywhere. To a phrase the
-end of its sentence is a line break, whatever ends it: so the end of the text decides
-nothing that a line break there would have decided otherwise.
+To a phrase the end of its sentence is a line break, whatever ends it: so the end of the text
+decides nothing that a line break there would have decided otherwise.
 """
 
 from __future__ import annotations
@@ -26,7 +24,7 @@ LANGUAGES = {"en": en.PHRASES, "zh": zh.PHRASES}
 LEAD = -1
 """What `Grammar.ended` says of a lead."""
 
-CUSTOM = "custom"
+OWN = "custom"
 _MOST_INTERJECTIONS = 2
 _LONGEST_PHRASE = 100
 _MOST_READINGS = 20_000
@@ -96,49 +94,52 @@ class Verdict(NamedTuple):
         behind: what stands before, for look-behinds.
         rule: the rule it begins with, or -1 while that is open.
         lead: whether it can only be a lead: no phrase is possible any more.
-        behind_phrase: whether the last character stands behind the phrase it begins with.
+        refuted: whether only a phrase of the caller's can make it a preamble.
     """
 
     threads: frozenset[int]
     behind: int = 1
     rule: int = -1
     lead: bool = False
-    behind_phrase: bool = False
+    refuted: bool = False
 
 
 class Grammar:
     """The compiled phrases.
 
+    The rules of the automaton are, in order: the beginnings of each language, those of the caller,
+    the leads, the exceptions, which may begin anywhere in a sentence.
+
     Attributes:
-        names: of the rules that phrases belong to, for findings and bounds.
+        names: the names of the rules that trim, for findings and bounds.
+        own: the rule of the caller's phrases. It is not refuted: whoever wrote it knows.
         longest: most characters in which a phrase is complete.
     """
 
     def __init__(self, languages: tuple[str, ...], phrases: tuple[str, ...]) -> None:
         chosen = choose(languages)
         before = [spell(one.interjections) for one in chosen]
+        interjections = Repeat(Alternation(tuple(before)), 0, _MOST_INTERJECTIONS)
         beginnings: list[Node] = [Alternation(tuple(map(spell, one.beginnings))) for one in chosen]
-        self.names = [*languages]
         if phrases:
             beginnings.append(Alternation(tuple(map(_own, phrases))))
-            self.names.append(CUSTOM)
-        self.nfa = nfa = Nfa()
-        interjections = Repeat(Alternation(tuple(before)), 0, _MOST_INTERJECTIONS)
+        self.names = (*languages, OWN) if phrases else languages
+        self.own = len(languages)
         self.longest = 0
+        self.nfa = nfa = Nfa()
         for rule, beginning in enumerate(beginnings):
             sentence = Concat((interjections, beginning)) if before else beginning
             self.longest = max(self.longest, width(sentence) or 0)
             nfa.add_rule(rule, None, sentence)
-        self._lead = len(beginnings)
-        self._exception = self._lead + 1
+        self._lead = self.own + 1
         for one in chosen:
             nfa.add_rule(self._lead, None, spell(one.leads))
-        initial = list(nfa.initial)
-        exceptions = [spell(pattern) for one in chosen for pattern in one.exceptions]
-        for node in exceptions:
-            nfa.add_rule(self._exception, None, node)
-        self._anywhere = frozenset(nfa.initial[len(initial) :])
-        self.start = Verdict(frozenset(initial))
+        self.start = Verdict(frozenset(nfa.initial))
+        self._exception = self._lead + 1
+        for one in chosen:
+            for exception in one.exceptions:
+                nfa.add_rule(self._exception, None, spell(exception))
+        self._anywhere = frozenset(nfa.initial) - self.start.threads
         self._end = nfa.classify("\n")
         self._readings: dict[tuple[Verdict, int], Verdict | None] = {}
 
@@ -149,39 +150,55 @@ class Grammar:
     def read(self, verdict: Verdict, mask: int) -> Verdict | None:
         """Read a character of class `mask`; `None` if the sentence cannot be a preamble any more."""
         key = (verdict, mask)
-        if key in self._readings:
-            return self._readings[key]
-        if len(self._readings) >= _MOST_READINGS:
-            self._readings.clear()
-        found = self._readings[key] = self._read(verdict, mask)
+        found = self._readings.get(key, self.start)
+        if found is self.start:  # which nothing leads back to
+            if len(self._readings) >= _MOST_READINGS:
+                self._readings.clear()
+            found = self._readings[key] = self._read(verdict, mask)
         return found
+
+    def refute(self, verdict: Verdict) -> Verdict | None:
+        """The verdict once the sentence says something to the reader: only the caller's phrases are left."""
+        if verdict.rule == self.own:
+            return verdict
+        own = frozenset(thread for thread in verdict.threads if self.nfa.rule[thread] == self.own)
+        return Verdict(own, verdict.behind, refuted=True) if own else None
 
     def ended(self, verdict: Verdict) -> int | None:
         """The rule of a sentence that has ended, `LEAD` if it is a lead, `None` if it is neither."""
-        accepts = self.nfa.closure(verdict.threads | self._anywhere, verdict.behind, self._end).accepts
-        if self._exception in accepts:
+        accepts = self.nfa.closure(self._searched(verdict), verdict.behind, self._end).accepts
+        if verdict.rule == self.own or self.own in accepts:
+            return self.own
+        if verdict.refuted or self._exception in accepts:
             return None
-        rule = self._phrase(verdict.rule, accepts)
+        rule = self._first(verdict.rule, accepts)
         return rule if rule >= 0 else LEAD if self._lead in accepts else None
 
     def _read(self, verdict: Verdict, mask: int) -> Verdict | None:
         nfa = self.nfa
-        closure = nfa.closure(verdict.threads | self._anywhere, verdict.behind, mask)
+        closure = nfa.closure(self._searched(verdict), verdict.behind, mask)
         behind = nfa.step_behind(verdict.behind, mask)
         threads = nfa.read(closure.consuming, mask)
-        following = nfa.closure(threads, behind, None)
-        if self._exception in closure.accepts or self._exception in following.accepts:
-            return None
-        complete = self._phrase(verdict.rule, closure.accepts)
-        rule = self._phrase(complete, following.accepts)
+        accepts = closure.accepts + nfa.closure(threads, behind, None).accepts
+        if verdict.rule == self.own or self.own in accepts:
+            return Verdict(frozenset(), rule=self.own)
+        rule = self._first(verdict.rule, accepts)
+        following = Verdict(frozenset(threads), behind, rule)
+        if verdict.refuted or self._exception in accepts:
+            return self.refute(following)
+        rules = {nfa.rule[thread] for thread in threads}
         if rule >= 0:
-            exceptions = frozenset(thread for thread in threads if nfa.rule[thread] == self._exception)
-            return Verdict(exceptions, behind, rule, behind_phrase=complete >= 0)
-        first = min((nfa.rule[thread] for thread in threads), default=self._exception)
-        if first == self._exception:
-            return None
-        return Verdict(frozenset(threads), behind, rule, lead=first == self._lead)
+            needed = {self.own, self._exception}
+            return following._replace(threads=frozenset(t for t in threads if nfa.rule[t] in needed))
+        first = min(rules, default=self._exception)
+        return None if first == self._exception else following._replace(lead=first == self._lead)
 
-    def _phrase(self, rule: int, accepts: tuple[int, ...]) -> int:
-        """The rule the sentence begins with: the first that was complete, then the first in order."""
-        return rule if rule >= 0 else min((one for one in accepts if one < self._lead), default=-1)
+    def _searched(self, verdict: Verdict) -> frozenset[int]:
+        """The threads of a verdict, with those of the exceptions that may begin here."""
+        if verdict.refuted or verdict.rule == self.own:
+            return verdict.threads
+        return verdict.threads | self._anywhere
+
+    def _first(self, rule: int, accepts: tuple[int, ...]) -> int:
+        """The rule of the language whose phrase was complete first, or -1."""
+        return rule if rule >= 0 else min((one for one in accepts if one < self.own), default=-1)

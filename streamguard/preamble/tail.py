@@ -34,6 +34,7 @@ _MOST_MOVES = 200_000
 _DEEPEST = 4
 _COLON = 1
 _TEXT_KILLS = 2
+_COLONS = frozenset(":：")
 _KILLS = frozenset("?？*")
 _ASIDE = frozenset("_~")
 _OPENING_BRACKETS = frozenset(BRACKETS.values())
@@ -215,7 +216,12 @@ class Machine:
         if kind in _ASIDE and gap in {Gap.MARK, Gap.CLOSED}:
             return None  # the end of emphasis that began before
         following = self.grammar.read(verdict, mask)
-        if following is None:
+        if colon == _TEXT_KILLS and kind not in BLANK and following is not None:
+            following = self.grammar.refute(following)
+        if following is None or (
+            # It has to end here, and would not be a preamble.
+            size + 1 == self._max_sentence and self.grammar.ended(following) is None
+        ):
             return None
         if kind in _OPENING_BRACKETS:
             depth += 1
@@ -223,12 +229,10 @@ class Machine:
             depth -= 1
         if not 0 <= depth <= _DEEPEST:
             return None
-        if colon == _TEXT_KILLS and kind not in BLANK:
-            return None
-        if kind == ":" and following.behind_phrase:
-            colon = _COLON
-        elif kind == "：" and following.behind_phrase:
-            colon = _TEXT_KILLS
+        if following.rule < 0 or following.rule == self.grammar.own:
+            colon = 0
+        elif kind in _COLONS:
+            colon = _COLON if kind == ":" else _TEXT_KILLS
         elif colon == _COLON:
             colon = _TEXT_KILLS if kind in BLANK else 0
         return Sentence(following, size + 1, depth, colon)

@@ -48,7 +48,8 @@ class PreambleTrimmer(Transformer):
             tool call; `"tool_call"` only before a tool call.
         languages: whose phrases are looked for: `"en"`, `"zh"`.
         phrases: what further preambles begin with: patterns of the subset that
-            `streamguard.automaton.pattern` describes, case ignored.
+            `streamguard.automaton.pattern` describes, case ignored. Colons and the reader are
+            no reason for such a sentence to stay.
         opening: also takes out filler at the start of the text ("Sure! Here is the JSON:"), if text
             follows it.
         max_sentence: longest preamble, in characters. A longer sentence is other text.

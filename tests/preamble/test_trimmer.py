@@ -264,7 +264,14 @@ def test_own_phrases_are_trimmed() -> None:
     assert trimmed(f"{PROSE} 好的，loading it.", PreambleTrimmer(phrases=["loading"])) == PROSE
     either = PreambleTrimmer(phrases=["(?:load|fetch){1,2}ing"])
     assert trimmed(f"{PROSE} Fetching it, I mean.", either) == PROSE
-    assert trimmed(f"{PROSE} Loading it if you like.", either) == f"{PROSE} Loading it if you like."
+
+
+def test_what_makes_a_doubtful_sentence_stay_is_not_asked_of_own_phrases() -> None:
+    trimmer = PreambleTrimmer(phrases=["let me know", "internal note"])
+    assert trimmed(f"{PROSE} Let me know if you have questions.", trimmer) == PROSE
+    assert trimmed(f"{PROSE} Now, let me know.", trimmer) == PROSE
+    assert trimmed(f"{PROSE} Internal note: once you are done: stop.", trimmer) == PROSE
+    assert trimmed(f"{PROSE} Internal note: ready?", trimmer) == f"{PROSE} Internal note: ready?"
 
 
 def test_the_language_of_the_first_phrase_is_found() -> None:

@@ -130,27 +130,28 @@ class Slow:
                 return ""
         chosen = [LANGUAGES[language] for language in self.languages]
         line = said + "\n"
-        for one in chosen:
-            for exception in one.exceptions:
-                if re.search(self.spell(exception), line, re.IGNORECASE):
-                    return ""
+        excepted = any(
+            re.search(self.spell(exception), line, re.IGNORECASE)
+            for one in chosen
+            for exception in one.exceptions
+        )
         before = "|".join(self.spell(one.interjections) for one in chosen)
         before = f"(?:{before}){{0,2}}" if before else ""
+        if self.phrases and re.match(f"{before}(?:{'|'.join(self.phrases)})", line, re.IGNORECASE):
+            return "custom"
         rules = {
             language: "|".join(map(self.spell, LANGUAGES[language].beginnings)) for language in self.languages
         }
-        if self.phrases:
-            rules["custom"] = "|".join(self.phrases)
         complete = {
             size: name
             for name, pattern in reversed(rules.items())
             for size in range(len(said) + 1)
             if re.match(f"{before}(?:{pattern})(?=(?s:.{{{len(line) - size}}})\\Z)", line, re.IGNORECASE)
         }
-        if complete:
-            if re.search(r":\s+\S|：\s*\S", said[min(complete) :]):
-                return ""
+        if complete and not excepted and not re.search(r":\s+\S|：\s*\S", said[min(complete) :]):
             return complete[min(complete)]
+        if excepted or complete:
+            return ""
         if any(re.fullmatch(self.spell(one.leads), said, re.IGNORECASE) for one in chosen):
             return "lead"
         return ""
@@ -202,6 +203,9 @@ SMALL = (
 )  # fmt: skip
 TRIMMER = PreambleTrimmer()
 SLOW = Slow(("en", "zh"))
+OWN_PHRASES = ("let me (?:check|know)", "update the state", "I'll search:", "note: x")
+OWN_TRIMMER = PreambleTrimmer(phrases=OWN_PHRASES)
+OWN_SLOW = Slow(("en", "zh"), OWN_PHRASES)
 SMALL_TRIMMER = PreambleTrimmer(languages=(), phrases=("go on", r"stop\b"), max_sentence=8, max_held=14)
 SMALL_SLOW = Slow((), ("go on", r"stop\b"), max_sentence=8, max_held=14)
 
@@ -222,6 +226,12 @@ def agree(trimmer: PreambleTrimmer, slow: Slow, chunks: list[str]) -> None:
 @given(chunked(texts(ENGLISH, max_fragments=14)))
 def test_english_is_trimmed_as_the_slow_trimmer_does(chunks: list[str]) -> None:
     agree(TRIMMER, SLOW, chunks)
+
+
+@settings(max_examples=400, deadline=None)
+@given(chunked(texts((*ENGLISH, "note: ", ":", "。"), max_fragments=14)))
+def test_own_phrases_are_trimmed_as_the_slow_trimmer_does(chunks: list[str]) -> None:
+    agree(OWN_TRIMMER, OWN_SLOW, chunks)
 
 
 @settings(max_examples=600, deadline=None)
