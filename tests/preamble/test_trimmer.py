@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from typing import Literal
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from streamguard import End, Finding, PatternError
 from streamguard.preamble import PreambleTrimmer
-from streamguard.testing import Law, check_linear, check_minimal, check_transformer, every_cut
+from streamguard.testing import check_linear, check_minimal, check_transformer, chunked, every_cut, texts
 
 PROSE = "The sea was grey."
 TRIMMER = PreambleTrimmer()
@@ -386,9 +389,6 @@ COMPLETIONS = [
 ]
 
 
-LAWS = frozenset(Law) - {Law.MINIMAL_HOLD_BACK, Law.LINEAR_TIME, Law.BOUNDED_STATE}
-"""The first two have tests of their own; so has the last, which tells a session from the cache."""
-
 LAWFUL = [
     "x. Let me check. I'll search",
     "“x. Let me check” \nLet me know",
@@ -398,13 +398,33 @@ CLEAN = ["Let me know if you like. \n", "他说：「让我查一下。」\n", "
 
 
 def test_the_laws_hold() -> None:
-    check_transformer(TRIMMER, LAWFUL, laws=LAWS, alphabet=FRAGMENTS, clean=CLEAN, samples=8)
+    check_transformer(TRIMMER, LAWFUL, alphabet=FRAGMENTS, clean=CLEAN, samples=8)
 
 
 def test_the_laws_hold_before_tool_calls_and_with_openings() -> None:
     trimmer = PreambleTrimmer("tool_call", opening=True, phrases=("go on",))
     texts = ["Sure! Here is it:\n- x. Go on. \n", " \nOf course! Great. 让我查一下", "Okay, x"]
-    check_transformer(trimmer, texts, laws=LAWS, alphabet=[*FRAGMENTS, "Sure", "!", ":"], samples=8)
+    check_transformer(trimmer, texts, alphabet=[*FRAGMENTS, "Sure", "!", ":"], samples=8)
+
+
+@settings(max_examples=400, deadline=None)
+@given(
+    chunked(texts(FRAGMENTS, max_fragments=16)), st.sampled_from(End), st.sampled_from(["end", "tool_call"])
+)
+def test_what_was_shown_is_the_beginning_of_every_outcome(
+    chunks: list[str], end: End, when: Literal["end", "tool_call"]
+) -> None:
+    trimmer = PreambleTrimmer(when, opening=True)
+    whole = trimmer.scrub("".join(chunks), end=end)
+    session = trimmer.session()
+    shown = ""
+    for chunk in chunks:
+        shown += session.feed(chunk)
+        assert whole.startswith(shown)
+    assert shown + session.flush(end) == whole
+    if end is not End.ERROR:
+        assert trimmer.scrub(whole, end=end) == whole
+        assert bool(whole.strip()) is bool("".join(chunks).strip())
 
 
 @pytest.mark.parametrize(
