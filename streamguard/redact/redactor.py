@@ -223,22 +223,33 @@ class _Session(Session):
         out: list[str] = []
         shown = 0
         doubt = size
-        outcome: State | Decision | None = None
-        while not isinstance(outcome, State):
-            shown = self._run(scan, out, shown, outcome)
+        unsure = end in {End.TRUNCATED, End.ERROR}
+        while True:
+            shown = self._run(scan, out, shown)
             if self._value is not None:
                 shown = self._close(scan, out, shown)
-                outcome = None
+                if unsure:  # what is left may be the rest of the value
+                    doubt = shown
+                    break
                 continue
             doubt = min(doubt if doubt >= shown else size, self._doubtful(scan.state, size))
             outcome = self._matcher.finish(scan.state.config)
-        unsure = end in {End.TRUNCATED, End.ERROR} and doubt < size
-        if unsure:
+            chosen = None
+            while isinstance(outcome, Decision) and chosen is None:
+                chosen = self._choose(scan, outcome)
+                if chosen is None:
+                    outcome = self._matcher.settle(outcome.refused)
+            if not isinstance(outcome, Decision) or chosen is None:
+                break
+            if unsure and size - outcome.age > doubt:
+                break
+            shown = self._begin(scan, out, shown, outcome, chosen)
+        if unsure and doubt < size:
             self._report("half-received", "dropped", doubt, size - doubt)
         out.append(scan.data[shown : doubt if unsure else size])
         return "".join(out)
 
-    def _run(self, scan: Scan, out: list[str], shown: int = 0, decision: Decision | None = None) -> int:
+    def _run(self, scan: Scan, out: list[str], shown: int = 0) -> int:
         """Go through the decisions up to the end of the data, or to a value that goes on.
 
         Returns:
@@ -250,23 +261,27 @@ class _Session(Session):
                 shown = self._swallow(scan, out, value, shown)
                 if value.tail is not None:
                     return shown
-            decision = decision or scan.next()
-            if decision is None:
-                return shown
-            start = scan.at - decision.age
-            chosen = self._choose(scan, decision)
-            if chosen is None:
+            decision = scan.next()
+            chosen = None
+            while decision is not None:
+                chosen = self._choose(scan, decision)
+                if chosen is not None:
+                    break
                 decision = scan.refuse(decision)
-                if decision is None:
-                    return shown
-                continue
-            rule, end = chosen
-            out.append(scan.data[shown:start])
-            value = _Value(decision.tail, rule, self._offset + start, Digest(self._settings.key))
-            value.extend(scan.data[start:end])
-            shown = end
-            self._value = value
-            decision = None
+            if decision is None or chosen is None:
+                return shown
+            shown = self._begin(scan, out, shown, decision, chosen)
+
+    def _begin(
+        self, scan: Scan, out: list[str], shown: int, decision: Decision, chosen: tuple[int, int]
+    ) -> int:
+        """Begin a value, and hash what is certain of it."""
+        rule, end = chosen
+        start = scan.at - decision.age
+        out.append(scan.data[shown:start])
+        self._value = _Value(decision.tail, rule, self._offset + start, Digest(self._settings.key))
+        self._value.extend(scan.data[start:end])
+        return end
 
     def _choose(self, scan: Scan, decision: Decision) -> tuple[int, int] | None:
         """The first match that passes its checks: its rule and where it ends."""
