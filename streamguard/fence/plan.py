@@ -27,8 +27,12 @@ MAX_ATTRIBUTES = 160
 MAX_CODE_FENCE = 8
 """Longest delimiter of a code block that is told from a longer one."""
 
-INVISIBLE = "[\u00ad\u034f\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]"
-"""Characters without width; ignored inside a tag, up to four in a row."""
+INVISIBLE = (
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
+    "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff]"
+)
+"""Characters that are not drawn (Unicode's `Default_Ignorable_Code_Point`, in the main); ignored
+inside a tag, up to four in a row."""
 
 _NOTE = "\n[System note:"
 """How the block that hermes-agent puts into a prompt goes on: no prose does."""
@@ -93,13 +97,11 @@ class Plan:
         self.targets: list[Target] = []
         patterns: list[Pattern] = []
         for number, fence in enumerate(fences):
-            context = parse(_LINE_START) if line_start else None
-            if fence.void:  # before the openers: attributes may end in a slash
-                void = parse(fence.void + _BLANKS if line_start else fence.void)
-                self._add(patterns, Pattern(void, context, checked=True), Target(Kind.VOID, number))
-            for opener, ahead in _openers(fence.open, line_start=line_start):
-                self._add(patterns, opener, Target(Kind.OPEN, number, ahead=ahead))
+            for kind, source in ((Kind.VOID, fence.void), (Kind.OPEN, fence.open)):
+                for pattern, ahead in _openers(source, line_start=line_start):
+                    self._add(patterns, pattern, Target(kind, number, ahead=ahead))
             if drop_orphans:
+                context = parse(_LINE_START) if line_start else None
                 closer = parse(rf"(?:{fence.close})[ \t]{{0,16}}")
                 self._add(patterns, Pattern(closer, context, checked=True), Target(Kind.CLOSE, number))
         if code:
@@ -112,10 +114,10 @@ class Plan:
         self._line_start = line_start
         self._nested = nested
         self._hidden: dict[tuple[int, bool], tuple[Matcher, list[Kind]]] = {}
-        strings = self.visible.prefilter.strings
-        begins = self.visible.prefilter.complete and not self.visible.prefilter.lead
-        alone = len(strings) == 1 and all(len(string) == 1 for string in strings)
-        self.mark = next(iter(strings)) if begins and alone and not self.visible.nfa.looks_behind else ""
+        prefilter = self.visible.prefilter
+        begins = prefilter.complete and not prefilter.lead and not self.visible.nfa.looks_behind
+        only = next(iter(prefilter.strings)) if len(prefilter.strings) == 1 else ""
+        self.mark = only if begins and len(only) == 1 else ""
         """The one character with which everything begins; empty if there is none."""
         self.idle = self.visible.after("\n")
         """The state in the middle of a text where nothing is under way, if `mark` is there."""
@@ -154,7 +156,9 @@ class Plan:
 
 
 def _openers(source: str, *, line_start: bool) -> list[tuple[Pattern, str]]:
-    """The patterns of an opener, each with what it reads beyond it."""
+    """The patterns of an opener or an empty tag, each with what it reads beyond it."""
+    if not source:
+        return []
     if not line_start:
         return [(Pattern(parse(source), checked=True), "")]
     alone = Pattern(parse(rf"(?:{source}){_BLANKS}(?=[\r\n])"), parse(_LINE_START), checked=True)
@@ -167,12 +171,10 @@ def _hidden(fence: Delimiters, *, line_start: bool, nested: bool, trim: bool) ->
     patterns = [Pattern(parse(rf"(?:{fence.close}){blank_lines}"), checked=True)]
     kinds = [Kind.CLOSE]
     if nested and fence.nests:
-        if fence.void:
-            patterns.append(Pattern(parse(fence.void), checked=True))
-            kinds.append(Kind.VOID)
-        openers = _openers(fence.open, line_start=line_start)
-        patterns.extend(opener for opener, _ in openers)
-        kinds.extend(Kind.OPEN for _ in openers)
+        for kind, source in ((Kind.VOID, fence.void), (Kind.OPEN, fence.open)):
+            for pattern, _ in _openers(source, line_start=line_start):
+                patterns.append(pattern)
+                kinds.append(kind)
     return Matcher(patterns, limit=LIMIT, release=True), kinds
 
 

@@ -262,9 +262,10 @@ class _Pass:
             session.code = target.code
             self.go_on(self.matcher(), self.matcher().after("\n"), end)
             return None
+        end -= len(target.ahead)
         self.give(start)
         if target.kind is Kind.OPEN:
-            self.enter(target.fence, decision.residue, start, end - len(target.ahead))
+            self.enter(target.fence, decision.residue, start, end)
         else:
             session.tell(
                 session.plan.fences[target.fence].name, "dropped", self.base + start, self.base + end
