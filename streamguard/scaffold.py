@@ -225,7 +225,7 @@ class _ScaffoldSession(Session):
     def _flush(self, end: End, /) -> str:
         if end is not End.ERROR or self._state is _State.BLOCK:
             if self._line:
-                self._end_line(truncated=end is not End.COMPLETE)
+                self._end_line(truncated=end in (End.TRUNCATED, End.ERROR))
             self._outlet.show(self._waiting)
         if self._rule:
             self._finish(self._offset - len(self._line))

@@ -170,9 +170,9 @@ class Candidate:
         self.data = False
 
     @property
-    def fenced(self) -> bool:
-        """It begins with a backtick."""
-        return self._ticks > 0
+    def rule(self) -> str:
+        """The rule that a finding will have: what it began with."""
+        return "fenced" if self._ticks else "bare"
 
     @property
     def is_json(self) -> bool:
@@ -235,20 +235,25 @@ class Block:
     """A decided block.
 
     Attributes:
+        rule: `"fenced"` or `"bare"`.
+        offset: where it begins in the stream, with the white space in front of it.
+        length: how much was taken out for it so far, in characters.
         complete: it would be whole if the stream ended now.
         tail: the last characters read, where they are part of it only if more of it follows.
     """
 
-    __slots__ = ("_depth", "_escaped", "_fenced", "_quoted", "_ticks", "complete", "tail")
+    __slots__ = ("_depth", "_escaped", "_quoted", "_ticks", "complete", "length", "offset", "rule", "tail")
 
-    def __init__(self, *, fenced: bool, depth: int) -> None:
-        self._fenced = fenced
+    def __init__(self, rule: str, *, depth: int, offset: int, length: int) -> None:
+        self.rule = rule
+        self.offset = offset
+        self.length = length
+        self.complete = False
+        self.tail: list[str] = []
         self._depth = depth
         self._quoted = False
         self._escaped = False
         self._ticks = 0
-        self.complete = False
-        self.tail: list[str] = []
 
     def step(self, char: str) -> Verdict:
         """Read a character. After `OUT` the block has ended, in front of `tail`."""
@@ -259,7 +264,7 @@ class Block:
             self._escaped = char == "\\" and not self._escaped
             return Verdict.OPEN
         self._quoted = self._escaped = False
-        if char == "`" and self._fenced:
+        if char == "`" and self.rule == "fenced":
             self._ticks += 1
             self.complete = self._ticks == 3
         elif char.isspace():
@@ -278,7 +283,7 @@ class Block:
             return self._step_token(char)
         if self.complete:
             self.tail.clear()
-        elif not self._fenced or not self._depth:
+        elif self.rule == "bare" or not self._depth:
             self.tail.append(char)
         return Verdict.OPEN
 
@@ -289,11 +294,11 @@ class Block:
             self._depth += 1
         elif char in "]}":
             self._depth = max(0, self._depth - 1)
-            if not self._depth and not self._fenced:
+            if not self._depth and self.rule == "bare":
                 return Verdict.CLOSED
         return Verdict.OPEN
 
     def _ends_before(self, char: str) -> bool:
-        if self._fenced:
+        if self.rule == "fenced":
             return not self._depth and (self._ticks > 0 or char not in "[]{},")
         return char not in '[]{},":' and self.tail.count("\n") > 1

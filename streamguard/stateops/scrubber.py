@@ -110,7 +110,7 @@ class StateOpScrubber(Transformer):
         """The worst case: candidates that wait, white space around them, a text that may come back."""
         return (
             Bound(_STAGE, "candidate", self.max_candidate, "released"),
-            Bound(_STAGE, "white space", 2 * MAX_GAP + 2, "released"),
+            Bound(_STAGE, "white_space", 2 * MAX_GAP + 2, "released"),
             Bound(_STAGE, "restore", self.max_restore, "dropped"),
         )
 
@@ -119,10 +119,8 @@ class _StateOpSession(Session):
     __slots__ = (
         "_after",
         "_block",
-        "_decided",
         "_held",
         "_leading",
-        "_length",
         "_offset",
         "_on_hidden",
         "_open",
@@ -146,8 +144,6 @@ class _StateOpSession(Session):
         self._open: list[Candidate] = []
         self._place = Place.PROSE  # where the text stands, outside of the open candidates
         self._block: Block | None = None
-        self._decided: Candidate | None = None  # what became the block
-        self._length = 0  # of the block, and the white space in front of it
         self._passed: list[str] = []  # of the block, and not yet given to on_hidden
         self._leading = False  # a block stood where the text begins
         self._after = False  # nothing but white space came since the end of a block
@@ -287,25 +283,26 @@ class _StateOpSession(Session):
 
     def _decide(self) -> Block:
         """Take out the newest candidate, and go back to the state before it."""
-        self._decided = decided = self._open.pop()
-        self._passed = self._held[decided.begin :]
-        self._length = len(self._held) - decided.cut
-        del self._held[decided.cut :]
+        decided, held = self._open.pop(), self._held
+        self._passed = held[decided.begin :]
+        length = len(held) - decided.cut
+        del held[decided.cut :]
         self._leading |= self._outlet.blank and not self._open
         self._outlet.removed = True
-        return Block(fenced=decided.fenced, depth=decided.depth)
+        return Block(decided.rule, depth=decided.depth, offset=decided.offset, length=length)
 
     def _hide(self, char: str, block: Block) -> int:
-        """Read a character of a decided block; return how many of it were read: none if it has ended."""
+        """Read a character of a decided block; return how many were read: none if it had ended."""
         verdict = block.step(char)
         if verdict is Verdict.OUT:
-            self._finish(block)
+            block.length -= len(block.tail)
             self._offset -= len(block.tail)
+            self._finish(block)
             for past in block.tail:
                 self._read(past)
             return 0
         self._offset += 1
-        self._length += 1
+        block.length += 1
         self._passed.append(char)
         if verdict is Verdict.CLOSED:
             self._finish(block)
@@ -314,18 +311,12 @@ class _StateOpSession(Session):
     def _pass(self, block: Block) -> None:
         stop = len(self._passed) - len(block.tail)
         if stop and self._on_hidden is not None:
-            self._on_hidden(self._rule, "".join(self._passed[:stop]))
+            self._on_hidden(block.rule, "".join(self._passed[:stop]))
         del self._passed[:stop]
 
     def _finish(self, block: Block, *, truncated: bool = False) -> None:
         self._pass(block)
         self._block = None
         self._after = True
-        if self._decided is not None:
-            rule = "truncated" if truncated else self._rule
-            length = self._length - len(block.tail)
-            self._outlet.report(Finding(_STAGE, rule, "trimmed", self._decided.offset, length))
-
-    @property
-    def _rule(self) -> str:
-        return "fenced" if self._decided and self._decided.fenced else "bare"
+        rule = "truncated" if truncated else block.rule
+        self._outlet.report(Finding(_STAGE, rule, "trimmed", block.offset, block.length))
