@@ -109,7 +109,7 @@ class FenceScrubber(Transformer):
             "on_limit": _one_of("on_limit", on_limit, Literal["drop", "raise", "release"]),
             "trim": _one_of("trim", trim, Literal["none", "lines"]),
         }
-        if max_block is not None and not (isinstance(max_block, int) and max_block >= 0):
+        if max_block is not None and (type(max_block) is not int or max_block < 0):
             raise ValueError("max_block is a whole number of characters, 0 or more")
         for name, value in values.items():
             object.__setattr__(self, name, value)
