@@ -82,6 +82,7 @@ Let me check that, shall I?
 I'll be here if you need me.
 I'll run it again if you want.
 I'll update the file once you confirm.
+I'll update the file if needed.
 I'll call you tomorrow.
 I'll check back later.
 Let me note that the port is wrong.

@@ -74,7 +74,7 @@ PHRASES = Phrases(
     exceptions=(
         # Offers, and what depends on the reader.
         r"\b(?:if|when|whenever|once|unless|until|after|before|while|as soon as|in case|should|with) you\b",
-        r"\blet me know\b",
+        r"\b(?:if (?:needed|necessary|required|desired)|let me know|feel free)\b",
         r"\b(?:check (?:back|in)|get back to)\b",
         # Said to somebody, or of somebody.
         rf"\b(?:{_NOTING}|{_LOOKING}) (?:you|him|us)\b",
