@@ -15,8 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import lru_cache, reduce
-from operator import getitem
+from functools import lru_cache
 
 from streamguard.automaton import (
     END,
@@ -191,8 +190,10 @@ class _Session(Session):
     def _feed(self, text: str, /) -> str:
         if len(text) > SHORT or self._value is not None:
             return self._decide(text)
+        state = self._state
         try:
-            state: State = reduce(getitem, text, self._state)
+            for char in text:
+                state = state[char]
         except Decided:
             return self._decide(text)
         self._state = state
