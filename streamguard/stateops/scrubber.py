@@ -138,7 +138,7 @@ class _StateOpSession(Session):
         self._settings = settings
         self._on_hidden = on_hidden
         self._outlet = Outlet(settings.max_restore, on_finding)
-        self._quiet = False  # only white space is held, and text without anything special just passes
+        self._quiet = False  # no block or candidate is open, the last block is forgotten, something was shown
         self._offset = 0  # characters read
         self._held: list[str] = []  # the characters of the open candidates, and white space
         self._open: list[Candidate] = []
@@ -159,15 +159,16 @@ class _StateOpSession(Session):
         # Three searches at the speed of C: for a chunk of a token's length, half of what a pattern costs.
         if self._quiet and not ("[" in text or "{" in text or "`" in text):
             prose = text.rstrip()
-            if prose and len(text) - len(prose) <= MAX_GAP:
+            if prose == text and not self._held:
                 self._offset += len(text)
-                self._after = False
-                gap = text[len(prose) :]
+                return text
+            gap = text[len(prose) :]
+            if prose and len(gap) <= MAX_GAP:
+                self._offset += len(text)
                 if self._held:
                     prose = "".join(self._held) + prose
                     self._held.clear()
-                if gap:
-                    self._held += gap
+                self._held += gap
                 return prose
         outlet = self._outlet
         if outlet.blank:
@@ -183,7 +184,7 @@ class _StateOpSession(Session):
                 at = self._skip(text, at)
         if self._block is not None:
             self._pass(self._block)
-        self._quiet = not (self._open or self._block or outlet.blank)
+        self._quiet = not (self._open or self._block or self._after or outlet.blank)
         return outlet.take()
 
     def _flush(self, end: End, /) -> str:
