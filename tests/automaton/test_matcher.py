@@ -363,7 +363,8 @@ class Reach:
     """How a match of a part of a pattern stands after some text."""
 
     ends: frozenset[int]
-    more: bool  # whether it may go on, or has to see the next character
+    more: bool = False  # whether it may go on, or has to see the next character
+    read: bool = False  # whether the last character was read for it
 
 
 def _reach(node: Node, text: str, starts: frozenset[int], over: bool) -> Reach:
@@ -371,36 +372,36 @@ def _reach(node: Node, text: str, starts: frozenset[int], over: bool) -> Reach:
     if isinstance(node, CharSet):
         regex = re.compile(node.source, node.flags)
         ends = frozenset(at + 1 for at in starts if at < len(text) and regex.fullmatch(text[at]))
-        return Reach(ends, len(text) in starts and not over)
+        return Reach(ends, len(text) in starts and not over, len(text) in ends)
     if isinstance(node, Concat):
-        more = False
+        reaches = []
         for part in node.parts:
-            reach = _reach(part, text, starts, over)
-            starts, more = reach.ends, more or reach.more
-        return Reach(starts, more)
+            reaches.append(_reach(part, text, starts, over))
+            starts = reaches[-1].ends
+        return _joined(reaches, starts)
     if isinstance(node, Alternation):
         reaches = [_reach(branch, text, starts, over) for branch in node.branches]
-        return Reach(
-            frozenset[int]().union(*(reach.ends for reach in reaches)), any(reach.more for reach in reaches)
-        )
+        return _joined(reaches, frozenset[int]().union(*(reach.ends for reach in reaches)))
     if isinstance(node, Repeat):
+        reaches = []
         found = starts if node.least == 0 else frozenset[int]()
-        more = False
         rounds = node.least + len(text) + 1 if node.most is None else node.most
         for count in range(1, rounds + 1):
-            reach = _reach(node.node, text, starts, over)
-            starts, more = reach.ends, more or reach.more
+            reaches.append(_reach(node.node, text, starts, over))
+            starts = reaches[-1].ends
             if count >= node.least:
                 found |= starts
-        return Reach(found, more)
+        return _joined(reaches, found)
     if isinstance(node, LookBehind):
-        return Reach(
-            frozenset(at for at in starts if _stands_before(node, text, at) is not node.negated), more=False
-        )
+        return Reach(frozenset(at for at in starts if _stands_before(node, text, at) is not node.negated))
     known = frozenset(at for at in starts if at < len(text) or over)
     return Reach(
         frozenset(at for at in known if _comes_next(node, text, at) is not node.negated), known != starts
     )
+
+
+def _joined(reaches: Sequence[Reach], ends: frozenset[int]) -> Reach:
+    return Reach(ends, any(reach.more for reach in reaches), any(reach.read for reach in reaches))
 
 
 def _stands_before(node: LookBehind, text: str, at: int) -> bool:
@@ -455,7 +456,7 @@ def _decided(
     return None
 
 
-def _last(
+def _last(  # noqa: PLR0917
     nodes: Sequence[Node], allowed: Sequence[int], text: str, start: int, end: int, at: int, limit: int
 ) -> int:
     """Where a value ends that is certain: the longest, unless it is not heard of for too long."""
@@ -470,12 +471,12 @@ def _last(
 
 
 def _forced(nodes: Sequence[Node], allowed: Sequence[int], text: str, start: int, at: int) -> int:
-    """Where a value ends that counts as one: where nothing reads on."""
+    """Where a value ends that counts as one: where nothing reads on any more."""
     while at < len(text):
         reaches = [
             _reach(nodes[number], text[: at + 1], frozenset([start]), over=False) for number in allowed
         ]
-        if not any(reach.more or at + 1 in reach.ends for reach in reaches):
+        if not any(reach.read for reach in reaches):
             return at
         at += 1
     return at

@@ -57,8 +57,19 @@ def test_the_pattern_of_placeholders_can_be_matched_while_text_streams() -> None
 
 @pytest.mark.parametrize(
     "text",
-    ["[REDACTED]", "[REDACTED:]", "[REDACTED:A]", "[REDACTED:a:0123abc]", "[REDACTED:a:0123ABCD]", "[redacted:a]"]
-    + ["[REDACTED:a:0123abcde]", "[REDACTED:-a]", f"[REDACTED:{'a' * 65}]", "[REDACTED:a b]", "[REDACTED:a:]"],
+    [
+        "[REDACTED]",
+        "[REDACTED:]",
+        "[REDACTED:A]",
+        "[REDACTED:a:0123abc]",
+        "[REDACTED:a:0123ABCD]",
+        "[redacted:a]",
+        "[REDACTED:a:0123abcde]",
+        "[REDACTED:-a]",
+        f"[REDACTED:{'a' * 65}]",
+        "[REDACTED:a b]",
+        "[REDACTED:a:]",
+    ],
 )
 def test_what_only_resembles_a_placeholder_is_none(text: str) -> None:
     assert not re.fullmatch(PLACEHOLDER, text)

@@ -20,7 +20,9 @@ def test_an_id_is_lower_case_letters_digits_and_hyphens(name: str) -> None:
     assert Rule(name, "x").id == name
 
 
-@pytest.mark.parametrize("name", ["", "A", "aB", "1a", "-a", "a_b", "a b", "a" * 65, "é", "a\n", "a]", "a:b", "٣"])
+@pytest.mark.parametrize(
+    "name", ["", "A", "aB", "1a", "-a", "a_b", "a b", "a" * 65, "é", "a\n", "a]", "a:b", "٣"]
+)
 def test_any_other_id_is_refused(name: str) -> None:
     with pytest.raises(PatternError, match="a rule's id is"):
         Rule(name, "x")
@@ -43,12 +45,14 @@ def test_a_refused_pattern_is_refused_with_the_rules_id(value: str, context: str
 
 @pytest.mark.parametrize("value", ["a*", "(?:a|b?)", r"\b", "(?=a)"])
 def test_a_value_that_can_be_empty_is_refused_with_the_rules_id(value: str) -> None:
-    with pytest.raises(PatternError, match="rule 'x-1': .*can be empty"):
+    with pytest.raises(PatternError, match=r"rule 'x-1': .*can be empty"):
         Rule("x-1", value)
 
 
 def test_a_context_that_can_be_empty_asks_for_nothing() -> None:
-    assert Redactor([Rule("x", "ab", context="k?")]).scrub("kab ab") == Redactor([Rule("x", "ab")]).scrub("kab ab")
+    assert Redactor([Rule("x", "ab", context="k?")]).scrub("kab ab") == Redactor([Rule("x", "ab")]).scrub(
+        "kab ab"
+    )
 
 
 def test_a_rule_is_a_value() -> None:
