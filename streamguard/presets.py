@@ -21,4 +21,4 @@ def roleplay(*, extra_headers: Iterable[str] = ()) -> Pipeline:
     Returns:
         `StateOpScrubber() | PreambleTrimmer() | ScaffoldScrubber()`.
     """
-    return Pipeline(StateOpScrubber(), PreambleTrimmer(), ScaffoldScrubber(extra_headers=tuple(extra_headers)))
+    return StateOpScrubber() | PreambleTrimmer() | ScaffoldScrubber(extra_headers=tuple(extra_headers))

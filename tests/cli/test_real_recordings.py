@@ -1,7 +1,7 @@
 """Real recordings of providers, where they lie beside the checkout.
 
-`../shared/data/recordings` has `index.jsonl` (`{file, protocol}`) and the bodies. What is expected is worked out here from the raw events, apart
-from the reader under test.
+`../shared/data/recordings` has `index.jsonl` (`{file, protocol}`) and the bodies. What is
+expected is worked out here from the raw events, apart from the reader under test.
 """
 
 from __future__ import annotations
