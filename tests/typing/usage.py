@@ -49,7 +49,7 @@ def composition() -> Transformer:
 def synchronous(guard: Transformer) -> str:
     """A session, a whole text, an ordinary stream."""
     findings: list[Finding] = []
-    session = guard.session(on_finding=findings.append, on_hidden=lambda fence, text: print(fence, text))
+    session = guard.session(on_finding=findings.append, on_hidden=print)
     assert_type(session, Session)
     shown = session.feed("text") + session.flush(End.TRUNCATED)
     assert_type(session.pending, int)
