@@ -93,7 +93,7 @@ class Decision(NamedTuple):
     """The first group is decided, at the position after the last character read.
 
     Attributes:
-        age: characters since the value began.
+        age: characters since the value began; of a kept one, never more than the limit.
         matches: `(rule, characters since the value's end)`, best first; whoever asked
             takes the first that passes its checks.
         tail: finds the end, where the value may go on; `None` where it has ended.
@@ -383,6 +383,8 @@ class Matcher:
         for rule in closure.accepts:
             matches[rule] = 0
         alive = frozenset(threads) if closure.consuming or closure.waiting else frozenset[int]()
+        if age > self.limit and all(self.patterns[self.nfa.rule[thread]].keep for thread in threads):
+            age = self.limit  # nothing of it is held: without this, a long one is in a new state every time
         return Group(age, alive, tuple(sorted(matches.items())), residue)
 
     def _residue(self, config: Config) -> Residue:
