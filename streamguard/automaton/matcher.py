@@ -383,7 +383,7 @@ class Matcher:
         for rule in closure.accepts:
             matches[rule] = 0
         alive = frozenset(threads) if closure.consuming or closure.waiting else frozenset[int]()
-        if age > self.limit and all(self.patterns[self.nfa.rule[thread]].keep for thread in threads):
+        if age > self.limit and threads and all(self.patterns[self.nfa.rule[t]].keep for t in threads):
             age = self.limit  # nothing of it is held: without this, a long one is in a new state every time
         return Group(age, alive, tuple(sorted(matches.items())), residue)
 
