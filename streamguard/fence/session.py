@@ -262,7 +262,10 @@ class _Pass:
             session.code = target.code
             self.go_on(self.matcher(), self.matcher().after("\n"), end)
             return None
-        end -= len(target.ahead)
+        if (
+            end - len(target.ahead) > start
+        ):  # else the tag has been given: what it looks for goes in its place
+            end -= len(target.ahead)
         self.give(start)
         if target.kind is Kind.OPEN:
             self.enter(target.fence, decision.residue, start, end)
@@ -294,8 +297,8 @@ class _Pass:
         """A delimiter inside a block."""
         if self.too_long(start):
             return
-        kind = block.kinds[rule]
-        block.depth += {Kind.OPEN: 1, Kind.CLOSE: -1}.get(kind, 0)
+        if block.kinds[rule] is not Kind.VOID:
+            block.depth += 1 if block.kinds[rule] is Kind.OPEN else -1
         if block.depth:
             self.scan.resume(block.matcher.after(self.data[start:end]), end)
             return
