@@ -11,9 +11,7 @@ idempotent.
 
 from __future__ import annotations
 
-from functools import reduce
 from io import StringIO
-from operator import getitem
 from typing import TYPE_CHECKING
 
 from streamguard.automaton import Decided, Decision, Matcher, Residue, Scan, State
@@ -118,8 +116,10 @@ class FenceSession(Session):
                 self.state = self.plan.idle
                 return self.give(text)
         if len(text) <= SHORT and (block is None or block.limit is None):
+            state = self.state
             try:
-                state: State = reduce(getitem, text, self.state)
+                for char in text:
+                    state = state[char]
             except Decided:
                 pass
             else:
