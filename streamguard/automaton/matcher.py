@@ -22,7 +22,7 @@ longest, then the first rule.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from operator import length_hint
 from typing import NamedTuple
@@ -51,7 +51,9 @@ class Pattern:
         context: what has to stand before the value; remembered, never held.
         checked: its matches may be refused by whoever asked for them.
         keep: its matches stay, and with them whatever begins inside.
-        atomic: no match may run into one of its matches; implies `keep`.
+        atomic: what is put in the place of a value; implies `keep`. No match may begin
+            inside of one, nor run into one that stands where a value of the rule
+            `stands_for` could have stood.
         told: a kept match that is told as a decision once it has ended.
     """
 
@@ -61,6 +63,7 @@ class Pattern:
     keep: bool = False
     atomic: bool = False
     told: bool = False
+    stands_for: int | None = None
 
 
 class Residue(NamedTuple):
@@ -79,6 +82,7 @@ class Group(NamedTuple):
     matches: tuple[tuple[int, int], ...]  # (rule, characters since its end)
     residue: Residue | None
     over: int = 0  # characters since its last thread ended
+    could: int = 0  # bits of the rules whose values could have begun there, if it is atomic
 
 
 class Config(NamedTuple):
@@ -236,6 +240,8 @@ class Matcher:
         self._keep = [pattern.keep or pattern.atomic for pattern in patterns]
         self._atomic = [pattern.atomic for pattern in patterns]
         self._asking = self.nfa.asking()
+        self._context_ends = self.nfa.context_ends(self.starts) if any(self._atomic) else []
+        self._could_begin: dict[int, int] = {}
         self._spawned: dict[tuple[int, int], tuple[frozenset[int], frozenset[int]]] = {}
         self._states: dict[Config, State] = {}
         self._tails: dict[tuple[int, frozenset[int], int], Tail] = {}
@@ -340,14 +346,23 @@ class Matcher:
             threads = nfa.read(closure.consuming, mask) - taken
             taken |= threads
             arrived = self._arrive(group.age + 1, threads, matches, after, group.residue)
-            moved.append(arrived if group.threads else arrived._replace(over=group.over + 1))
+            over = 0 if group.threads else group.over + 1
+            moved.append(arrived._replace(over=over, could=group.could))
         new_value -= taken
         if new_value:
-            moved.append(self._arrive(1, new_value, {}, after, self._residue(config) if self._glue else None))
+            begun = self._arrive(1, new_value, {}, after, self._residue(config) if self._glue else None)
+            moved.append(begun._replace(could=self._could(behind)) if self._begins_atom(begun) else begun)
         return self.settle(Config(after, new_context, tuple(moved)))
 
     def finish(self, config: Config) -> State | Decision:
         """Read the end of the text: every look-ahead sees it, every thread stops."""
+        if any(self._begins_atom(group) for group in config.groups):
+            # No atomic match ends here; what only waited for one is decided as it would have been.
+            left = tuple(group._replace(threads=self._without_atoms(group)) for group in config.groups)
+            outcome = self.settle(config._replace(groups=left))
+            if isinstance(outcome, Decision):
+                return outcome
+            config = outcome.config
         groups: list[Group] = []
         for group in config.groups:
             matches = dict(group.matches)
@@ -400,12 +415,12 @@ class Matcher:
         atom = next((group for group in groups if self._ended_atom(group)), None)
         if atom is not None:
             return self._cut_at(atom, behind, groups)
-        atoms = [group.age for group in groups if any(self._atomic[self.nfa.rule[t]] for t in group.threads)]
+        atoms = [group for group in groups if self._begins_atom(group)]
         while groups:
             group, rest = groups[0], groups[1:]
             best = self._best(group)
             if self._keeps(group):
-                if group.age in atoms:
+                if group in atoms:
                     break
                 if not group.threads:
                     if self.patterns[best[0][0]].told:
@@ -442,7 +457,38 @@ class Matcher:
     def _best(self, group: Group) -> list[tuple[int, int]]:
         return sorted(group.matches, key=lambda match: (self._checked[match[0]], match[1], match[0]))
 
-    def _waits(self, group: Group, best: Sequence[tuple[int, int]], atoms: Sequence[int]) -> bool:
+    def _begins_atom(self, group: Group) -> bool:
+        return any(self._atomic[self.nfa.rule[thread]] for thread in group.threads)
+
+    def _without_atoms(self, group: Group) -> frozenset[int]:
+        return frozenset(thread for thread in group.threads if not self._atomic[self.nfa.rule[thread]])
+
+    def _could(self, behind: int) -> int:
+        """Bits of the rules whose values could begin here, as far as the text before tells.
+
+        Where a rule's could not, its placeholder was not put in the place of one: somebody
+        wrote it there, and it must not protect what stands before it.
+        """
+        could = self._could_begin.get(behind)
+        if could is None:
+            if len(self._could_begin) >= MAX_CACHED_STATES:
+                self._could_begin.clear()
+            could = self._could_begin[behind] = sum(
+                1 << rule
+                for rule, ends in enumerate(self._context_ends)
+                if (not ends or behind & ends) and self.nfa.can_begin(self.starts[rule], behind)
+            )
+        return could
+
+    def _owned(self, group: Group, rules: Iterable[int]) -> bool:
+        """Whether one of the atomic rules may have put a placeholder where the group began."""
+        for rule in rules:
+            stands_for = self.patterns[rule].stands_for
+            if stands_for is not None and group.could >> stands_for & 1:
+                return True
+        return False
+
+    def _waits(self, group: Group, best: Sequence[tuple[int, int]], atoms: Sequence[Group]) -> bool:
         """Whether an atomic match that is under way would drop what the group has found.
 
         One that began when the group was over, or when it had reached the limit, comes too
@@ -450,7 +496,13 @@ class Matcher:
         """
         if not best and not group.threads:
             return False
-        began = [age for age in atoms if age > max(group.over, group.age - self.limit)]
+        late = max(group.over, group.age - self.limit)
+        began = [
+            atom.age
+            for atom in atoms
+            if atom.age > late
+            and (atom is group or self._owned(atom, {self.nfa.rule[thread] for thread in atom.threads}))
+        ]
         if not began or not best or self._checked[best[0][0]]:
             return bool(began)
         rule, back = best[0]
@@ -474,13 +526,12 @@ class Matcher:
         undecided = self._longest({self.starts[rule]}, set[int]() if enters else certain, self.limit)
         open_end = self._longest(certain, certain, self.limit + 1)
         most = max(min(undecided, self.limit - 1), min(open_end, self.limit))
-        atom = max(
-            (width(pattern.value) or self.limit for pattern in self.patterns if pattern.atomic), default=1
-        )
+        atoms = [pattern for pattern in self.patterns if pattern.atomic]
+        if begins:
+            most = max(most, max(width(atom.value) or self.limit for atom in atoms) - 2)
         if enters or rule in self._asking or self._checked[rule]:
-            most += atom - 1
-        elif begins:
-            most = max(most, atom - 2)
+            own = [width(atom.value) or self.limit for atom in atoms if atom.stands_for is not None]
+            most += max(own, default=1) - 1
         return most, undecided >= self.limit or open_end > self.limit
 
     def _longest(self, states: set[int], certain: set[int], limit: int) -> int:
@@ -512,13 +563,15 @@ class Matcher:
         return any(self._atomic[rule] and not back for rule, back in group.matches)
 
     def _cut_at(self, atom: Group, behind: int, groups: tuple[Group, ...]) -> State | Decision:
-        """An atomic match has ended: what ran into it is dropped.
+        """An atomic match has ended: what ran into it is dropped, unless no value could stand there.
 
         What was over before it began is still told, and so is a match without checks that
         ended before it. One that ended right before it is not if it may have asked what
         comes next: before the first pass something else stood there.
         """
         none = Config(behind, frozenset(), ())
+        if not self._owned(atom, (rule for rule, back in atom.matches if not back)):
+            return self.settle(none._replace(groups=groups[: groups.index(atom)]))
         for number, group in enumerate(groups):
             if group is atom:
                 break

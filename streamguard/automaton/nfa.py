@@ -10,7 +10,7 @@ character (known one step later: look-ahead is nothing but one more state).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from streamguard.automaton.pattern import (
@@ -155,6 +155,19 @@ class Nfa:
             self._last |= 1 << self._behind[sequence]
         return self._behind[sequence]
 
+    def context_ends(self, starts: Sequence[int]) -> list[int]:
+        """For each rule the bits, one of which is set where its context may have ended; 0 for anywhere.
+
+        Looks at the last character of the context alone.
+        """
+        leading = self.leading(starts, freely=False)
+        sets = {number: charset for charset, number in self._sets.items()}
+        ends = [0] * len(starts)
+        for state, reads in enumerate(self.reads):
+            if reads is not None and reads[1] in leading and not self.is_value[state]:
+                ends[self.rule[state]] |= 1 << self._sequence((sets[reads[0]],))
+        return [0 if self.initial[rule] in leading else bits for rule, bits in enumerate(ends)]
+
     # -- asking -----------------------------------------------------------------
 
     def classify(self, char: str) -> int:
@@ -259,6 +272,22 @@ class Nfa:
                 isinstance(condition, Ahead) and target in leading for target, condition in self.edges[state]
             )
         }
+
+    def can_begin(self, start: int, behind: int) -> bool:
+        """Whether a value that begins in `start` can read anything, as far as what stands before tells."""
+        seen = {start}
+        stack = [start]
+        while stack:
+            state = stack.pop()
+            if self.reads[state] is not None:
+                return True
+            for target, condition in self.edges[state]:
+                if isinstance(condition, Behind) and bool(behind & condition.bits) is condition.negated:
+                    continue
+                if target not in seen:
+                    seen.add(target)
+                    stack.append(target)
+        return False
 
     def spread(self, states: Iterable[int]) -> set[int]:
         """`states` and those that edges without a character lead to, whatever stands around."""

@@ -6,11 +6,25 @@ import hashlib
 import hmac
 from collections.abc import Callable
 
-__all__ = ["DIGEST_SIZE", "PLACEHOLDER", "Digest", "PlaceholderFunction", "digest", "placeholder"]
+__all__ = [
+    "DIGEST_SIZE",
+    "PLACEHOLDER",
+    "Digest",
+    "PlaceholderFunction",
+    "digest",
+    "placeholder",
+    "placeholder_of",
+]
 
 DIGEST_SIZE = 8
 PLACEHOLDER = rf"\[REDACTED:[a-z][a-z0-9-]{{0,63}}(?::[0-9a-f]{{{DIGEST_SIZE}}})?\]"
 """Matches every placeholder of the standard form, whatever rules made it."""
+
+
+def placeholder_of(rule: str, *, hashed: bool) -> str:
+    """A pattern of the placeholders of one rule; `hashed`: they always carry a digest."""
+    return rf"\[REDACTED:{rule}(?::[0-9a-f]{{{DIGEST_SIZE}}}){'' if hashed else '?'}\]"
+
 
 PlaceholderFunction = Callable[[str, str], str]
 """Makes a placeholder of the rule's id and the digest, which is empty where none is due."""

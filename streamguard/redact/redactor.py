@@ -30,7 +30,13 @@ from streamguard.automaton import (
     prefix_length,
     swallow,
 )
-from streamguard.redact.placeholder import PLACEHOLDER, Digest, PlaceholderFunction, placeholder
+from streamguard.redact.placeholder import (
+    PLACEHOLDER,
+    Digest,
+    PlaceholderFunction,
+    placeholder,
+    placeholder_of,
+)
 from streamguard.redact.rule import Rule
 from streamguard.session import (
     Bound,
@@ -130,9 +136,13 @@ def _compile(rules: tuple[Rule, ...], limit: int) -> Matcher:
         if rule.id in seen:
             raise PatternError(f"two rules have the id {rule.id!r}")
         seen.add(rule.id)
-    atom = Pattern(parse(PLACEHOLDER), atomic=True)
+    atoms = [
+        Pattern(parse(placeholder_of(rule.id, hashed=rule.hashed)), atomic=True, stands_for=number)
+        for number, rule in enumerate(rules)
+    ]
+    others = Pattern(parse(PLACEHOLDER), atomic=True)
     try:
-        matcher = Matcher([*(rule.pattern() for rule in rules), atom], limit=limit)
+        matcher = Matcher([*(rule.pattern() for rule in rules), *atoms, others], limit=limit)
     except PatternError:
         for rule in rules:
             _compile_alone(rule, limit)

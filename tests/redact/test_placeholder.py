@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from streamguard.automaton import parse
 from streamguard.redact import digest, placeholder
-from streamguard.redact.placeholder import DIGEST_SIZE, PLACEHOLDER, Digest
+from streamguard.redact.placeholder import DIGEST_SIZE, PLACEHOLDER, Digest, placeholder_of
 
 ids = st.from_regex(r"[a-z][a-z0-9-]{0,63}", fullmatch=True)
 values = st.text(st.characters(), max_size=40)  # halves of surrogate pairs included
@@ -49,6 +49,16 @@ def test_the_standard_form() -> None:
 def test_every_placeholder_of_the_standard_form_is_known_for_one(rule: str, value: str) -> None:
     for mark in (placeholder(rule, digest(value)), placeholder(rule, "")):
         assert re.fullmatch(PLACEHOLDER, mark)
+
+
+@given(ids, values)
+def test_the_placeholders_of_a_rule_are_told_from_those_of_others(rule: str, value: str) -> None:
+    hashed, plain = placeholder(rule, digest(value)), placeholder(rule, "")
+    assert re.fullmatch(placeholder_of(rule, hashed=True), hashed)
+    assert not re.fullmatch(placeholder_of(rule, hashed=True), plain)
+    assert re.fullmatch(placeholder_of(rule, hashed=False), plain)
+    assert re.fullmatch(placeholder_of(rule, hashed=False), hashed)
+    assert not re.fullmatch(placeholder_of(rule + "0", hashed=True), hashed)
 
 
 def test_the_pattern_of_placeholders_can_be_matched_while_text_streams() -> None:
