@@ -48,7 +48,7 @@ def test_prose_is_held_for_a_twentieth_of_a_character(text: str) -> None:
     for char in text:
         session.feed(char)
         held += session.pending
-    print(f"\nheld on average: {held / len(text):.3f} characters")  # noqa: T201
+    print(f"\nheld on average: {held / len(text):.3f} characters")
     assert held / len(text) < 0.1
 
 
@@ -63,4 +63,4 @@ def test_time_for_a_chunk_of_four_characters(text: str) -> None:
         for chunk in chunks:
             feed(chunk)
         times.append(perf_counter() - begin)
-    print(f"\nbest of {len(times)}: {min(times) / len(chunks) * 1e9:.0f} ns a chunk")  # noqa: T201
+    print(f"\nbest of {len(times)}: {min(times) / len(chunks) * 1e9:.0f} ns a chunk")
