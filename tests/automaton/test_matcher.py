@@ -546,8 +546,21 @@ def held_for_nothing(rules: tuple[R, ...], text: str, letters: str, deepest: int
 
 
 def _plain(rules: Sequence[R]) -> bool:
-    """Whether no condition in a pattern can contradict what stands beside it."""
-    return not any(re.search(r"\\[bBAZ]|\(\?[<=!]", rule.value + rule.context) for rule in rules)
+    """Whether no condition in a pattern can contradict what stands beside it, and values are short."""
+    return all(
+        not re.search(r"\\[bBAZ]|\(\?[<=!]", rule.value + rule.context) and _shortest(parse(rule.value)) <= 6
+        for rule in rules
+    )
+
+
+def _shortest(node: Node) -> int:
+    if isinstance(node, Concat):
+        return sum(map(_shortest, node.parts))
+    if isinstance(node, Alternation):
+        return min(map(_shortest, node.branches))
+    if isinstance(node, Repeat):
+        return node.least * _shortest(node.node)
+    return int(isinstance(node, CharSet))
 
 
 @settings(max_examples=EXAMPLES)
@@ -581,6 +594,128 @@ def test_a_group_is_held_from_its_first_character_on_and_shown_as_soon_as_it_can
     cutter = Cutter(compiled(rules, 64), rules)
     assert [cutter.feed(char) for char in "xabbbx"] == ["x", "", "", "", "", "abbbx"]
     assert [cutter.feed(char) for char in "abbbdabbd"] == ["", "", "", "", "ab#", "", "", "", "a#"]
+
+
+# -- kept matches that are told, matches that are cut out with nothing in their place ------------
+
+
+def told(
+    matcher: Matcher, text: str, places: Sequence[int] = (), *, glue: bool = False
+) -> tuple[str, list[str]]:
+    """What is left where decisions are cut out, and what was; with `glue` matching goes on over the gap.
+
+    What is kept is told and not cut out.
+    """
+    state, held = matcher.start, ""
+    out: list[str] = []
+    cut_out: list[str] = []
+    edges = [0, *places, len(text)]
+    for number, (first, last) in enumerate(pairwise(edges)):
+        data = held + text[first:last]
+        base = last - len(data)
+        scan = Scan(matcher, state, data, len(held))
+        shown = 0
+        while True:
+            decision = scan.next()
+            if decision is None and number == len(edges) - 2:
+                outcome = matcher.finish(scan.state.config)
+                decision = outcome if isinstance(outcome, Decision) else None
+            if decision is None:
+                break
+            rule, back = decision.matches[0]
+            start, end = scan.at - decision.age, scan.at - back
+            cut_out.append(text[base + start : base + end])
+            out.append(data[shown : end if matcher.patterns[rule].keep else start])
+            shown = end
+            scan.resume(matcher.restore(decision.residue) if glue else matcher.after("x"), end)
+        state = scan.state
+        safe = max(shown, len(data) - state.hold)
+        out.append(data[shown:safe])
+        held = data[safe:]
+    return "".join(out) + held, cut_out
+
+
+def test_a_kept_match_may_be_told_once_it_has_ended() -> None:
+    patterns_ = [Pattern(parse("a+"), keep=True), Pattern(parse("b+"), keep=True, told=True)]
+    matcher = Matcher(patterns_, limit=5)
+    for places in ([], range(12)):
+        assert told(matcher, "aabb ab bbb", places) == ("aabb ab bbb", ["bb", "b", "bbb"])
+    assert matcher.start["b"].hold == 0
+
+
+def test_a_kept_match_however_long_leads_to_few_states() -> None:
+    matcher = Matcher([Pattern(parse("b[^c]*c"), keep=True), Pattern(parse("aa"))], limit=20)
+    cutter = Cutter(matcher, (R("b"), R("aa")))
+    assert cutter.feed("b" + "ab" * 5_000) == "b" + "ab" * 5_000
+    assert len(matcher._states) < 100
+    assert cutter.feed("caa") == "c#"
+
+
+@settings(max_examples=2 * EXAMPLES)
+@given(st.text(st.sampled_from("<<x>>"), max_size=16))
+@example("<<x>x>")
+@example("<x<x>><x>>x>")
+def test_where_matches_are_cut_out_the_two_sides_come_together(text: str) -> None:
+    matcher = Matcher([Pattern(parse("<x>"))], limit=20, glue=True)
+    left, cut_out = told(matcher, text, glue=True)
+    assert "<x>" not in left
+    assert len(left) + sum(map(len, cut_out)) == len(text)
+    assert told(matcher, left, glue=True) == (left, [])
+    for places in (range(len(text) + 1), *([place] for place in range(len(text)))):
+        assert told(matcher, text, places, glue=True) == (left, cut_out)
+
+
+def test_what_was_under_way_before_a_cut_goes_on_after_it() -> None:
+    patterns_ = [Pattern(parse("<x>")), Pattern(parse(r"(?<![a-z])k"), context=parse("key ?"))]
+    matcher = Matcher(patterns_, limit=20, glue=True)
+    assert told(matcher, "key<x> k key<x>k a<x>k", glue=True)[1] == ["<x>", "k", "<x>", "<x>"]
+    assert told(matcher, "<x><<x>x>", glue=True)[0] == "<"
+
+
+# -- placeholders -----------------------------------------------------------------------------------
+
+
+def _atomic(*values: str, stands_for: int | None = 0, limit: int = 20) -> Matcher:
+    patterns_ = [Pattern(parse(value)) for value in values]
+    return Matcher(
+        [*patterns_, Pattern(parse(r"\{[ab]{1,3}\}"), atomic=True, stands_for=stands_for)], limit=limit
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "text", "cut_out"),
+    [
+        ("a", "{a}a{aa}", ["a"]),  # inside
+        (r"\{a", "{a}{ac", ["{a"]),  # from its beginning on
+        (r"\}c", "{a}c }c", ["}c"]),  # beyond its end
+        (r"c\{", "c{a} c{a", ["c{"]),  # into it
+        (r"c\b", "c{a} c", ["c"]),  # up to it, asking what follows
+        ("cc", "cc{a}", ["cc"]),  # up to it
+        ("c{2}c?", "cc{a}", ["cc"]),
+    ],
+)
+def test_nothing_is_cut_out_of_a_placeholder(value: str, text: str, cut_out: list[str]) -> None:
+    matcher = _atomic(value)
+    for places in ([], range(len(text) + 1), *([place] for place in range(len(text)))):
+        assert told(matcher, text, places)[1] == cut_out
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(r"c\b", "c{a}"), (r"c\{a\}d", "c{a}d"), (r"c[^ ]*(?= |\Z)", "c{a}d")]
+)
+def test_what_stands_for_no_value_protects_nothing_before_it(value: str, text: str) -> None:
+    owned = _atomic(value, "(?<=c)b", stands_for=1)
+    assert told(owned, text)[1] == []
+    alien = _atomic(value, "(?<!c)b", stands_for=1)
+    assert told(alien, text)[1] == told(_atomic(value, stands_for=None), text)[1] != []
+
+
+def test_a_placeholder_is_never_held_for_its_own_sake() -> None:
+    matcher = _atomic("xyz")
+    state = matcher.start
+    for char in "{ab}":
+        state = state[char]
+        assert state.hold == 0
 
 
 # -- the work -----------------------------------------------------------------------------------
