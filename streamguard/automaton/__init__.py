@@ -13,7 +13,7 @@ from streamguard.automaton.matcher import (
 )
 from streamguard.automaton.nfa import END
 from streamguard.automaton.pattern import Node, nullable, parse
-from streamguard.automaton.prefilter import prefix_length
+from streamguard.automaton.prefilter import prefix_length, width
 
 __all__ = [
     "END",
@@ -30,4 +30,5 @@ __all__ = [
     "parse",
     "prefix_length",
     "swallow",
+    "width",
 ]

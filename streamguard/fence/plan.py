@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from streamguard.automaton import Matcher, Pattern, parse
+from streamguard.automaton import Matcher, Pattern, parse, width
 from streamguard.fence.fences import MEMORY, Fence
 
 __all__ = ["LIMIT", "Kind", "Plan", "Target", "code_end"]
@@ -141,14 +141,12 @@ class Plan:
 
     def bound(self, fence: int, *, trim: bool) -> int:
         """The most characters that a delimiter of the fence holds back."""
-        hidden, kinds = self.hidden(fence, trim=trim)
-        rules = [rule for rule, target in enumerate(self.targets) if target.fence == fence]
         if any(target.kind is Kind.SPAN for target in self.targets):
-            return LIMIT
-        return max(
-            *(self.visible.bound(rule)[0] for rule in rules),
-            *(hidden.bound(rule)[0] for rule in range(len(kinds))),
-        )
+            return LIMIT  # a tag is held until the code it stands in has ended
+        own = [rule for rule, target in enumerate(self.targets) if target.fence == fence]
+        patterns = [self.visible.patterns[rule] for rule in own]
+        patterns.extend(self.hidden(fence, trim=trim)[0].patterns)
+        return min(LIMIT, max(width(pattern.value) or LIMIT for pattern in patterns))
 
     def _add(self, patterns: list[Pattern], pattern: Pattern, target: Target) -> None:
         patterns.append(pattern)
