@@ -24,6 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from operator import length_hint
 from typing import NamedTuple
 
@@ -519,9 +520,7 @@ class Matcher:
         Counted on the threads of the rule alone, with every condition taken to hold. What an
         atomic match may drop is held until that has ended, or cannot be one.
         """
-        nfa = self.nfa
-        end = [state for state, accepts in enumerate(nfa.accept) if accepts == rule]
-        certain: set[int] = set() if self._checked[rule] else nfa.leading(end, freely=True)
+        certain = set[int]() if self._checked[rule] else self._certain[rule]
         enters, begins = self._meets(rule)
         undecided = self._longest({self.starts[rule]}, set[int]() if enters else certain, self.limit)
         open_end = self._longest(certain, certain, self.limit + 1)
@@ -536,22 +535,51 @@ class Matcher:
 
     def _longest(self, states: set[int], certain: set[int], limit: int) -> int:
         """How many characters, up to `limit`, can be read from `states` without getting to `certain`."""
-        nfa = self.nfa
-        reading = [state for state, reads in enumerate(nfa.reads) if reads is not None]
-        alive = nfa.leading([*reading, *nfa.looking_ahead()], freely=False)
+        seen: set[frozenset[int]] = set()
         for length in range(limit):
-            states = (nfa.successors(states) - certain) & alive
+            states = (self.nfa.successors(states) - certain) & self._alive
             if not states:
                 return length
+            if (key := frozenset(states)) in seen:
+                break
+            seen.add(key)
         return limit
+
+    @cached_property
+    def _certain(self) -> list[set[int]]:
+        """For each rule the states in which its value has matched, whatever comes next."""
+        ends = [state for state, rule in enumerate(self.nfa.accept) if rule is not None]
+        certain: list[set[int]] = [set() for _ in self.patterns]
+        for state in self.nfa.leading(ends, freely=True):
+            certain[self.nfa.rule[state]].add(state)
+        return certain
+
+    @cached_property
+    def _alive(self) -> set[int]:
+        """The states from which a character can be read, or is asked for."""
+        nfa = self.nfa
+        reading = [state for state, reads in enumerate(nfa.reads) if reads is not None]
+        return nfa.leading([*reading, *nfa.looking_ahead()], freely=False)
+
+    @cached_property
+    def _value_sets(self) -> list[int]:
+        """For each rule the sets its value reads characters of."""
+        nfa = self.nfa
+        states: list[list[int]] = [[] for _ in self.patterns]
+        for state, rule in enumerate(nfa.rule):
+            if nfa.is_value[state]:
+                states[rule].append(state)
+        return [nfa.sets_read(own) for own in states]
 
     def _meets(self, rule: int) -> tuple[bool, bool]:
         """Whether a value can read the first character of an atomic match, or begin inside of one."""
         nfa = self.nfa
         atoms = [number for number, atomic in enumerate(self._atomic) if atomic]
         first = nfa.sets_read(nfa.spread(self.starts[atom] for atom in atoms))
-        inside = nfa.sets_read(state for state, owner in enumerate(nfa.rule) if owner in atoms)
-        own = nfa.sets_read(s for s, owner in enumerate(nfa.rule) if owner == rule and nfa.is_value[s])
+        inside = 0
+        for atom in atoms:
+            inside |= self._value_sets[atom]
+        own = self._value_sets[rule]
         begin = nfa.sets_read(nfa.spread([self.starts[rule]]))
         classes = [nfa.classify(chr(code)) for code in range(128)]
         return (
