@@ -4,11 +4,14 @@ The rules are one automaton. Its state says how many characters are held back: t
 from the first one that may begin a value. When a value is certain but its end is not,
 it is hashed while it passes and no longer kept. After a value matching begins anew
 behind the placeholder, as it will when the output is redacted again: that, and that
-nothing may run into a placeholder, makes redaction idempotent.
+nothing may begin inside a placeholder, nor run into one that stands where a value of its
+rule could have stood, makes redaction idempotent. Elsewhere a placeholder is text like any
+other: written behind a secret it must not protect it.
 
 Semantics on the whole text, by the span of the value: the leftmost; among those that
 begin together, rules without checks before rules with, then the longest, then the
-order of the rules. A value its checks refuse is as if it had never matched.
+order of the rules. A value its checks refuse is as if it had never matched; values that
+begin inside of it and go on like it are refused with it.
 """
 
 from __future__ import annotations
