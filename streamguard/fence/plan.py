@@ -177,13 +177,14 @@ def _hidden(fence: Delimiters, *, line_start: bool, nested: bool, trim: bool) ->
 
 
 # Markdown (CommonMark 0.31, sections 4.5 and 6.1), within one line: a code span runs from
-# a run of backticks to the next run of the same length.
+# a run of backticks to the next run of the same length. Here a longer run ends it as well:
+# what follows a run may be cut out, and the run then be a longer one.
 _CODE_SPANS = [
     Pattern(parse(source), keep=True)
     for source in (
-        r"(?<!`)`[^`\n]+(?:`{2,}[^`\n]+)*`(?!`)",
-        r"(?<!`)``[^`\n]+(?:(?:`|`{3,})[^`\n]+)*``(?!`)",
-        r"(?<!`)```[^`\n]+(?:(?:`{1,2}|`{4,})[^`\n]+)*```(?!`)",
+        r"(?<!`)`[^`\n]+`",
+        r"(?<!`)``[^`\n]+(?:`[^`\n]+)*``",
+        r"(?<!`)```[^`\n]+(?:`{1,2}[^`\n]+)*```",
     )
 ]
 
