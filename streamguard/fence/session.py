@@ -151,13 +151,13 @@ class FenceSession(Session):
         return ""
 
     def hide(self) -> None:
-        """The open block is certainly not going to be shown."""
+        """Nothing of the open block is going to be shown, however long it is."""
         block = self.block
-        if block is None or block.kept is None:
-            return
-        text = block.kept.getvalue()[block.content - block.opened :]
-        block.kept = None
-        self.give(text)
+        if block is not None:
+            block.limit = None
+            kept, block.kept = block.kept, None
+            if kept is not None:
+                self.give(kept.getvalue()[block.content - block.opened :])
 
     def tell(self, rule: str, action: str, start: int, end: int) -> None:
         """Report what was taken out, by its place in the input."""
@@ -328,7 +328,6 @@ class _Pass:
             raise LimitExceededError(STAGE, block.name, block.limit)
         if session.settings.on_limit == "drop":
             session.hide()
-            block.limit = None
             return False
         until = block.content + block.limit
         if block.kept is not None:
