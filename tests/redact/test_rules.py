@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import pydoc_data.topics
 import re
-import sys
-import sysconfig
 from itertools import pairwise
 from pathlib import Path
-from time import process_time
 
 import pytest
 from hypothesis import given
@@ -223,6 +220,3 @@ def test_prose_is_hardly_ever_held() -> None:
 def test_prose_and_code_without_secrets_come_through() -> None:
     for text in (*pydoc_data.topics.topics.values(), re.__doc__ or "", LEFT):
         assert ALL.scrub(text) == text
-
-
-@pytest.mark.bench
