@@ -19,8 +19,9 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     if not collection_path.is_relative_to(HERE):
         return None
     named = (Path(config.invocation_params.dir, argument.split("::")[0]) for argument in config.args)
+    marked: str = config.getoption("markexpr")
     asked = (
-        config.getoption("markexpr")
+        ("bench" in marked and "not bench" not in marked)
         or config.getoption("benchmark_only", default=False)
         or any(path.resolve().is_relative_to(HERE) for path in named)
     )
