@@ -9,10 +9,10 @@ from __future__ import annotations
 import importlib.util
 import subprocess
 import sys
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
+from zipfile import BadZipFile, ZipFile
 
 __all__ = ["Peers"]
 
@@ -43,11 +43,16 @@ class Peers:
         self.streaming: dict[str, Make] = {}
         self.scrub: Callable[[str], str] | None = None
         self.absent: list[str] = []
-        for load in (self._hermes, self._stream_guards, self._llm_scrub):
+        loaders = {
+            "hermes-agent": self._hermes,
+            "llm-stream-guards": self._stream_guards,
+            "llm-scrub": self._llm_scrub,
+        }
+        for name, load in loaders.items():
             try:
                 load(cache)
-            except (ImportError, OSError, subprocess.SubprocessError) as error:
-                self.absent.append(f"Left out: {load.__name__.strip('_')} ({type(error).__name__}: {error})")
+            except (ImportError, AttributeError, OSError, BadZipFile, subprocess.SubprocessError) as error:
+                self.absent.append(f"Left out, since it cannot be had: {name} ({type(error).__name__})")
 
     def _hermes(self, cache: Path) -> None:
         wheel = next(cache.glob("hermes_agent-*.whl"), None) or _download(HERMES, cache)
@@ -85,7 +90,7 @@ def _download(requirement: str, folder: Path) -> Path:
 def _take_out(wheel: Path, member: str, folder: Path) -> ModuleType:
     """Load one module of a wheel, with nothing behind its imports."""
     name = f"hermes_{Path(member).stem}"
-    with zipfile.ZipFile(wheel) as archive:
+    with ZipFile(wheel) as archive:
         (folder / f"{name}.py").write_bytes(archive.read(member))
     spec = importlib.util.spec_from_file_location(name, folder / f"{name}.py")
     assert spec is not None
