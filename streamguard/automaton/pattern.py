@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from streamguard.session import PatternError
 
@@ -98,6 +99,7 @@ _START = LookBehind(((),), negated=False)
 _WORD = CharSet(r"\w")
 
 
+@lru_cache(maxsize=1024)
 def parse(pattern: str, flags: int = 0) -> Node:
     """Read a pattern.
 

@@ -236,7 +236,9 @@ class Prefilter:
             # The leftmost first: then a hit that is passed over, because it overlaps another,
             # begins inside that one, and the text of that one is walked.
             self._automaton = ahocorasick_rs.AhoCorasick(
-                sorted(self.strings), matchkind=ahocorasick_rs.MatchKind.LeftmostFirst
+                sorted(self.strings),
+                matchkind=ahocorasick_rs.MatchKind.LeftmostFirst,
+                implementation=ahocorasick_rs.Implementation.DFA,  # twice as fast; some 2 MB a rule set
             )
         try:
             hits = self._automaton.find_matches_as_indexes(data[at:] if at else data)

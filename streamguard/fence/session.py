@@ -108,13 +108,17 @@ class FenceSession(Session):
         return self.offset + len(self.held) - first
 
     def _feed(self, text: str, /) -> str:
+        plan = self.plan
+        # Without the mark nothing can begin; a text without a mark of its own is never idle.
+        if self.state is plan.idle and plan.mark not in text and text:
+            self.offset += len(text)
+            self.line_start = text[-1] == "\n"
+            return text
         block = self.block
-        if block is None and not self.code and self.state.quiet:
-            mark = self.plan.mark
-            if mark and text and mark not in text:
-                self.offset += len(text)
-                self.state = self.plan.idle
-                return self.give(text)
+        if block is None and not self.code and self.state.quiet and plan.mark and plan.mark not in text:
+            self.state = plan.idle
+            self.offset += len(text)
+            return self.give(text)
         if len(text) <= SHORT and (block is None or block.limit is None):
             state = self.state
             try:

@@ -55,7 +55,7 @@ from streamguard.session import (
 __all__ = ["Redactor"]
 
 STAGE = "redactor"
-SHORT = 64
+SHORT = 256
 """Chunks up to this length are walked; longer ones are searched for anchors first."""
 
 
