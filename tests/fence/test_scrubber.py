@@ -258,6 +258,11 @@ def test_an_unclosed_block_is_hidden() -> None:
         check("a<t>b", "a", end=end)
 
 
+def test_half_a_tag_is_shown_however_the_stream_ended() -> None:
+    for end in End:
+        check("a <t", "a <t", end=end)
+
+
 def test_an_unclosed_block_may_be_shown_at_the_end() -> None:
     for end in (End.COMPLETE, End.TOOL_CALL):
         check("a<t>b", "a<t>b", unclosed="keep", end=end)
