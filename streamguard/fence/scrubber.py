@@ -35,17 +35,17 @@ class FenceScrubber(Transformer):
 
     Attributes:
         fences: tag names and `Fence` objects; presets are tuples of them.
-        where: `"anywhere"`, or `"line_start"`: a fence opens only where nothing but white
-            space stands before it on its line and a line break follows, so that prose may
-            mention a tag; elsewhere only where the next line begins a `[System note:`, as
-            the memory block of hermes-agent does.
+        where: `"anywhere"`, or `"line_start"`: a fence opens only where its tag stands alone
+            on a line, so that prose may mention it; elsewhere only where the next line
+            begins with `[System note:`, as the memory block of hermes-agent does.
         attributes: allow white space and attributes in tags (up to 160 characters) and
-            ignore characters without width.
+            ignore characters that are not drawn.
         nested: count blocks of the same name inside a block.
         orphan_close: `"drop"` a closer that closes nothing, with the blanks after it, or
             `"keep"` it.
         unclosed: `"drop"`: a block that is never closed is hidden to the end; or `"keep"`:
-            it is shown at the end. Memory fences are dropped either way.
+            it is shown at the end, unless the stream was cut off. Private fences, those
+            for memory among them, are hidden either way.
         start_inside: name of the fence that the prompt has already opened.
         code: keep a tag inside Markdown inline code (on one line) or a fenced code block.
         escaped: also recognise HTML-escaped, JSON-escaped and full-width tags.
@@ -87,7 +87,7 @@ class FenceScrubber(Transformer):
         """Compile the fences.
 
         Raises:
-            PatternError: no fences, a malformed tag name, the same fence twice.
+            PatternError: no fences, a malformed tag name or pattern, two fences of one name.
             ValueError: an option has a value it does not know.
         """
         flat: list[str | Fence] = []
