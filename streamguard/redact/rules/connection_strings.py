@@ -20,7 +20,7 @@ CONNECTION_STRINGS = (
         "database-uri",
         context=f"{_WEB}:{_USER}",
         # A slash in a password has to be escaped, and often is not.
-        value=r"""[^\s"'<>`\\]{1,240}(?=@)""",
+        value=r"""[^\s"'<>`\\]+(?=@)""",
         anchors=("://", r":\/\/"),
         checks=(uri_password,),
         description="The password in the address of a database, queue, mail or file server",
@@ -46,7 +46,7 @@ CONNECTION_STRINGS = (
     Rule(
         "uri-password",
         context=f":{_USER}",
-        value=r"""[^\s/"'<>`\\]{1,240}(?=@)""",
+        value=r"""[^\s/"'<>`\\]+(?=@)""",
         anchors=("://", r":\/\/"),
         checks=(uri_password,),
         description="The password in any address of the form scheme://user:password@host",
