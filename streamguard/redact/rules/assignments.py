@@ -46,7 +46,10 @@ _MARK = r"""\\{0,3}["'`]"""
 _CLOSED = rf"(?:{_MARK})?(?:\[[0-9]{{0,3}}\]|\])?"
 _TYPE = r":[ ]?[A-Za-z&][A-Za-z0-9_.\[\]|<>'& ]{0,24}="
 _GAP = r"[ \t]{0,8}"
-_IS = rf"{_CLOSED}{_GAP}(?:{_TYPE}|(?:string|value)[ ]?=|=>|[?+.]=|!==?|[:=]{{1,3}}){_GAP}"
+_BOLD = r"\*{0,2}"  # in Markdown a name is often set in bold, with its colon or without
+_IS = (
+    rf"{_CLOSED}{_BOLD}{_GAP}(?:{_TYPE}|(?:string|value)[ ]?=|=>|[?+.]=|!==?|[:=：]{{1,3}}){_BOLD}{_GAP}"
+)
 _OPENED = rf"[@bBfFrRuU]{{0,2}}{_MARK}"
 
 # A string in quotes, which may hold white space if it is short; one in escaped quotes,
@@ -120,6 +123,7 @@ ASSIGNMENTS = (
             '<add key="Password" value="canarycanary1" />',
             'var apiKey string = "canarycanary1"',
             'SECRET ?= "canarycanary1"',
+            "**API key:** `canary-key-0123`",
         ),
         near_misses=(
             'api_key = ""',
@@ -188,6 +192,8 @@ ASSIGNMENTS = (
             "host=db user=bob password=canary123 port=5432",
             "Server=db;Uid=bob;Pwd=canary123;",
             "It is password: canary12.",
+            "**Password:** canary12-blue",
+            "password：canary12",
         ),
         near_misses=(
             "password = config.api_key",
