@@ -25,7 +25,6 @@ class GuardFlags:
     preamble: bool = False
     roleplay: bool = False
     no_redact: bool = False
-    pii: bool = False
 
     def guard(self) -> Transformer:
         """Make the guard: what removes text first, what replaces it last.
@@ -47,8 +46,6 @@ class GuardFlags:
     def _stages(self) -> Sequence[Transformer]:
         from streamguard import MEMORY, REASONING, FenceScrubber, PreambleTrimmer, Redactor
 
-        if self.pii and self.no_redact:
-            raise click.UsageError("--pii and --no-redact contradict each other")
         stages: list[Transformer] = []
         fences = () if self.no_default_fences else (*MEMORY, *REASONING)
         if fences or self.fence:
@@ -62,12 +59,13 @@ class GuardFlags:
         if not self.no_redact:
             from streamguard.policy import KEY_VARIABLE, rule_sets
 
-            sets = rule_sets()
-            if self.pii and "pii" not in sets:
-                raise click.UsageError("this version ships no rules for personal data")
-            rules = (*sets["secrets"], *sets["pii"]) if self.pii else sets["secrets"]
-            key = os.environ.get(KEY_VARIABLE, "").encode("utf-8", "surrogateescape") or None
-            stages.append(Redactor(rules, key=key))
+            secret = os.environ.get(KEY_VARIABLE)
+            if secret == "":
+                raise click.UsageError(
+                    f"the environment variable {KEY_VARIABLE} is empty; unset it or give it a key"
+                )
+            key = secret.encode("utf-8", "surrogateescape") if secret else None
+            stages.append(Redactor(rule_sets()["secrets"], key=key))
         if not stages:
             raise click.UsageError("these flags leave no stage to guard with")
         return stages
@@ -84,7 +82,6 @@ _OPTIONS = (
         "--roleplay", is_flag=True, help="Also remove state operations, tool talk and scaffold blocks."
     ),
     click.option("--no-redact", is_flag=True, help="Do not redact secrets."),
-    click.option("--pii", is_flag=True, help="Also redact personal data: e-mail, cards, phone numbers."),
 )
 
 

@@ -24,7 +24,7 @@ class _Row(TypedDict):
 
 @click.command(short_help="List the redaction rules.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line, for programs.")
-@click.option("--set", "only", metavar="NAME", help="Only one set: secrets, pii, or a group of theirs.")
+@click.option("--set", "only", metavar="NAME", help="Only one set: secrets, or a group of its rules.")
 def rules(*, as_json: bool, only: str | None) -> None:
     """List the redaction rules: what they match, how much text they may hold back.
 
@@ -62,7 +62,7 @@ def rules(*, as_json: bool, only: str | None) -> None:
                     row["policy"],
                 )
     console.print(table)
-    console.print(f"{len(rows)} rules; personal data (pii) is opt-in.", style="dim", highlight=False)
+    console.print(f"{len(rows)} rules", style="dim", highlight=False)
 
 
 def _rows(sets: Mapping[str, Sequence[Rule]], only: str | None) -> Iterator[_Row]:
@@ -72,7 +72,7 @@ def _rows(sets: Mapping[str, Sequence[Rule]], only: str | None) -> Iterator[_Row
     smallest: dict[str, str] = {}
     for name, members in sorted(sets.items(), key=lambda item: -len(item[1])):
         smallest.update((rule.id, name) for rule in members)
-    wanted = sets[only] if only else dict.fromkeys((*sets["secrets"], *sets.get("pii", ())))
+    wanted = sets[only or "secrets"]
     for rule, bound in zip(wanted, Redactor(wanted).bounds(), strict=True):
         yield {
             "set": smallest[rule.id],

@@ -2,32 +2,22 @@ from __future__ import annotations
 
 import json
 
-import pytest
 from click.testing import CliRunner
 
 from streamguard import SECRETS, Redactor
 from streamguard.cli.app import app
-from streamguard.policy import rule_sets
-
-PII = rule_sets().get("pii", ())
 
 
 def test_every_rule_is_listed_with_its_hold_back() -> None:
     done = CliRunner().invoke(app, ["rules", "--json"])
     assert done.exit_code == 0
     rows = [json.loads(line) for line in done.output.splitlines()]
-    assert [row["id"] for row in rows] == [rule.id for rule in (*SECRETS, *PII)]
-    bounds = Redactor((*SECRETS, *PII)).bounds()
+    assert [row["id"] for row in rows] == [rule.id for rule in SECRETS]
+    bounds = Redactor(SECRETS).bounds()
     assert [(row["hold_back"], row["policy"]) for row in rows] == [
         (bound.characters, bound.policy) for bound in bounds
     ]
     assert all(row["matches"] for row in rows)
-
-
-@pytest.mark.skipif(not PII, reason="no rules for personal data ship yet")
-def test_a_set_alone() -> None:
-    done = CliRunner().invoke(app, ["rules", "--json", "--set", "pii"])
-    assert [json.loads(line)["id"] for line in done.output.splitlines()] == [rule.id for rule in PII]
 
 
 def test_a_group_alone() -> None:
@@ -46,6 +36,6 @@ def test_a_set_that_is_none() -> None:
 def test_a_table_for_people() -> None:
     done = CliRunner().invoke(app, ["rules"], env={"COLUMNS": "140"})
     assert done.exit_code == 0
-    for rule in (*SECRETS, *PII):
+    for rule in SECRETS:
         assert rule.id in done.output
-    assert f"{len(SECRETS) + len(PII)} rules" in done.output
+    assert f"{len(SECRETS)} rules" in done.output
