@@ -204,8 +204,8 @@ def test_a_tag_put_together_before_a_system_note_opens_a_block() -> None:
         ("<t a<t>SEC</t>c", "<t ac"),
         ("<\u200b\u200b\u200b\u200bt>SEC</t>c", "c"),
         ("<\u200b\u200b\u200b\u200b\u200bt>a", "<\u200b\u200b\u200b\u200b\u200bt>a"),
-        ("<t " + "a" * 160 + ">SEC</t>c", "c"),
-        ("<t " + "a" * 161 + ">b", "<t " + "a" * 161 + ">b"),
+        ("<t " + "a" * 100 + ">SEC</t>c", "c"),
+        ("<t " + "a" * 101 + ">b", "<t " + "a" * 101 + ">b"),
         ("a<t> <t/> </t>c", "ac"),
     ],
 )

@@ -59,10 +59,10 @@ def tag(fence: str | Fence, *, attributes: bool, escaped: bool) -> Tag:
         )
     gap = f"{INVISIBLE}{{0,4}}"
     name = gap.join(letters)
-    more = rf"(?:\s{attribute}{{0,160}})?"
+    more = rf"(?:\s{attribute}{{0,100}})?"
     return Tag(
         fence,
-        rf"{left}{gap}{name}{gap}(?:[\s/]{attribute}{{0,160}})?{gap}{right}",
+        rf"{left}{gap}{name}{gap}(?:[\s/]{attribute}{{0,100}})?{gap}{right}",
         rf"{left}{gap}{slash}{gap}\s{{0,2}}{name}{gap}{more}{gap}{right}",
         rf"{left}{gap}{name}{gap}{more}{gap}{slash}{gap}\s{{0,2}}{gap}{right}",
     )
