@@ -1,10 +1,10 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import pytest
 
-from streamguard import Finding, Transformer
+from streamguard import MEMORY, SECRETS, FenceScrubber, Finding, PreambleTrimmer, Redactor, Transformer
 from streamguard.cli.jsonl import Pointer, guard_jsonl, parse_pointer
 
 MakeMask = Callable[[str, str], Transformer]
@@ -123,3 +123,78 @@ def test_each_string_is_a_text_of_its_own(run: Run) -> None:
     assert run(b'["SEC", "RET"]\n') == b'["SEC", "RET"]\n'
     run(b'["xSECRET"]\n')
     assert [(found.offset, found.length) for found in run.findings] == [(1, 6)]
+
+
+class Real(Run):
+    """Guards with fences and redactor as the command does."""
+
+    def __init__(self, *others: Transformer) -> None:
+        self.guard = FenceScrubber(*MEMORY) | Redactor(SECRETS)
+        for other in others:
+            self.guard = self.guard | other
+        self.plain = 0
+        self.findings = []
+
+
+BODY = b"MIIEowIBAAKCAQEA7bq2aSVW3cQxT9fKp0dR1uYz8wLmNvXcVbNmAsDfGhJkLqWe\n"
+BEGIN, END = (b"-----%s RSA PRIVATE KEY-----\n" % word for word in (b"BEGIN", b"END"))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"db_password": "%s", "n": 1.50}\n',
+        b'{"a": {"db_password" :["%s" , 1]} }\n',
+        b'{"db_password": {"x": 1, "db_\\u0070assword": "%s"}}\n',
+    ],
+)
+def test_a_string_is_guarded_behind_its_key(line: bytes) -> None:
+    run = Real()
+    done = run(line % b"correct-horse-9")
+    before, after = line.split(b"%s")
+    assert done.startswith(before + b"[REDACTED:secret-literal:")
+    assert done.endswith(b"]" + after)
+    assert [(found.rule, found.offset, found.length) for found in run.findings] == [("secret-literal", 0, 15)]
+    assert Real()(done) == done
+
+
+def test_a_string_without_a_telling_key_stays() -> None:
+    line = b'{"word": "correct-horse-9", "db_password": {"word": ["correct-horse-9"]}}\n"correct-horse-9"\n'
+    assert Real()(line) == line
+
+
+@pytest.mark.parametrize("between", [b"", b"\n", b"12345678\n", b'{"a": 1}\n'])
+def test_a_value_over_several_lines_does_not_come_out(between: bytes) -> None:
+    record = b'{"b": 2}\n'
+    for secret in (
+        BEGIN + BODY * 3 + between + BODY * 3 + END,
+        b"x <memory-context>\nAnna\n" + between + b"MIIE tea\n</memory-context>\n",
+    ):
+        data = record + secret + record
+        done = Real()(data)
+        assert b"MIIE" not in done
+        assert b"Anna" not in done
+        assert done.startswith(record)
+        assert done.endswith(b"\n" + record)
+        assert Real()(*(data[at : at + 1] for at in range(len(data)))) == done
+
+
+def test_a_text_that_ends_open_hides_what_follows() -> None:
+    assert Real()(b'a <memory-context>\n{"b": 2}\nx\n') == b"a \n"
+
+
+def test_lines_that_are_no_json_come_at_once_and_end_before_a_record() -> None:
+    run = Real(PreambleTrimmer())
+    assert run(b'Done. Let me check the file.\n{"a": 1}\n') == b'Done.\n{"a": 1}\n'
+
+    def source() -> Iterator[bytes]:
+        yield b"one\n"
+        assert shown == [b"one\n"]
+        yield b'two\n{"a": 1}\n'
+
+    shown: list[bytes] = []
+    for piece in guard_jsonl(
+        source(), Real().guard, [()], on_finding=run.findings.append, on_plain=run.count
+    ):
+        shown += [piece] if piece else []
+    assert shown == [b"one\n", b"two\n", b'{"a": 1}\n']
