@@ -21,7 +21,7 @@ __all__ = ["LIMIT", "Kind", "Plan", "Target", "code_end"]
 LIMIT = 512
 """Most characters a tag may have, and so the most that is ever held."""
 
-MAX_ATTRIBUTES = 160
+MAX_ATTRIBUTES = 100
 """Most characters between a tag's name and its `>`."""
 
 MAX_CODE_FENCE = 8

@@ -38,7 +38,7 @@ class FenceScrubber(Transformer):
         where: `"anywhere"`, or `"line_start"`: a fence opens only where its tag stands alone
             on a line, so that prose may mention it; elsewhere only where the next line
             begins with `[System note:`, as the memory block of hermes-agent does.
-        attributes: allow white space and attributes in tags (up to 160 characters) and
+        attributes: allow white space and attributes in tags (up to 100 characters) and
             ignore characters that are not drawn.
         nested: count blocks of the same name inside a block.
         orphan_close: `"drop"` a closer that closes nothing, with the blanks after it, or

@@ -72,7 +72,7 @@ class PreambleTrimmer(Transformer):
         *,
         opening: bool = False,
         max_sentence: int = 240,
-        max_held: int = 512,
+        max_held: int = 360,
     ) -> None:
         """Compile the phrases.
 

@@ -24,6 +24,7 @@ from streamguard import (
     PatternError,
     StreamClosedError,
 )
+from streamguard.fence.plan import MAX_ATTRIBUTES
 from streamguard.testing import every_cut
 
 Reported = tuple[str, str, int, int]
@@ -204,8 +205,8 @@ def test_a_tag_put_together_before_a_system_note_opens_a_block() -> None:
         ("<t a<t>SEC</t>c", "<t ac"),
         ("<\u200b\u200b\u200b\u200bt>SEC</t>c", "c"),
         ("<\u200b\u200b\u200b\u200b\u200bt>a", "<\u200b\u200b\u200b\u200b\u200bt>a"),
-        ("<t " + "a" * 100 + ">SEC</t>c", "c"),
-        ("<t " + "a" * 101 + ">b", "<t " + "a" * 101 + ">b"),
+        ("<t " + "a" * MAX_ATTRIBUTES + ">SEC</t>c", "c"),
+        ("<t " + "a" * MAX_ATTRIBUTES + "a>b", "<t " + "a" * MAX_ATTRIBUTES + "a>b"),
         ("a<t> <t/> </t>c", "ac"),
     ],
 )

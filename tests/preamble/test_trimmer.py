@@ -308,11 +308,11 @@ def test_a_sentence_longer_than_the_limit_stays() -> None:
 
 
 def test_a_run_longer_than_the_limit_stays_and_a_later_one_goes() -> None:
-    run = " Let me check." * 40
+    run = " Let me check." * 43
     text = PROSE + run
     once = trimmed(text)
     assert PROSE < once < text
-    assert len(text) - len(once) <= 512
+    assert len(text) - len(once) <= 360
     assert trimmed(once) == once
 
 
@@ -323,20 +323,20 @@ def test_white_space_without_end_is_let_go() -> None:
     for _ in range(2000):
         session.feed("\n")
         held.append(session.pending)
-    assert max(held) == 272
+    assert max(held) == 120
     assert held[-1] == 0
-    assert trimmed(f"{PROSE}{' ' * 272}Let me check.") == PROSE
-    assert trimmed(f"{PROSE}{' ' * 273}Let me check.") == f"{PROSE}{' ' * 273}Let me check."
-    assert trimmed(f"{PROSE} Let me check.{' ' * 498}") == PROSE
-    assert trimmed(f"{PROSE} Let me check.{' ' * 499}") == f"{PROSE} Let me check.{' ' * 499}"
+    assert trimmed(f"{PROSE}{' ' * 120}Let me check.") == PROSE
+    assert trimmed(f"{PROSE}{' ' * 121}Let me check.") == f"{PROSE}{' ' * 121}Let me check."
+    assert trimmed(f"{PROSE} Let me check.{' ' * 346}") == PROSE
+    assert trimmed(f"{PROSE} Let me check.{' ' * 347}") == f"{PROSE} Let me check.{' ' * 347}"
 
 
 def test_bounds_name_every_rule() -> None:
     trimmer = PreambleTrimmer(phrases=("loading",), opening=True)
     assert [(bound.rule, bound.characters) for bound in trimmer.bounds()] == [
-        ("en", 512),
-        ("zh", 512),
-        ("custom", 512),
+        ("en", 360),
+        ("zh", 360),
+        ("custom", 360),
         ("opening", 256),
     ]
 
@@ -482,7 +482,7 @@ def test_a_session_keeps_what_it_holds_and_nothing_else(unit: str) -> None:
         session.feed(unit * 10_000)
         for char in unit * 500:
             session.feed(char)
-            assert session.pending <= 512
+            assert session.pending <= 360
         kept = [getattr(session, name) for name in ("_held", "_fed", "_cut")]
         assert sum(map(sys.getsizeof, kept)) < 2_000
         assert len(session._state.config.place.opened) <= 8

@@ -110,7 +110,7 @@ class Slow:
     languages: tuple[str, ...]
     phrases: tuple[str, ...] = ()
     max_sentence: int = 240
-    max_held: int = 512
+    max_held: int = 360
 
     def spell(self, pattern: str) -> str:
         return pattern.replace(" ", r"(?:[ \t\u00a0]{1,2})").replace("'", "['’]")

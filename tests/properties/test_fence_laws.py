@@ -20,7 +20,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from streamguard import End, Fence, FenceScrubber, LimitExceededError
-from streamguard.fence.plan import INVISIBLE, LIMIT, code_end
+from streamguard.fence.plan import INVISIBLE, LIMIT, MAX_ATTRIBUTES, code_end
 from streamguard.testing import Law, check_linear, check_minimal, check_transformer, cuts_of, texts
 from streamguard.testing.cost import _reachable, _size
 
@@ -59,10 +59,11 @@ def tag(fence: str | Fence, *, attributes: bool, escaped: bool) -> Tag:
         )
     gap = f"{INVISIBLE}{{0,4}}"
     name = gap.join(letters)
-    more = rf"(?:\s{attribute}{{0,100}})?"
+    run = f"{attribute}{{0,{MAX_ATTRIBUTES}}}"
+    more = rf"(?:\s{run})?"
     return Tag(
         fence,
-        rf"{left}{gap}{name}{gap}(?:[\s/]{attribute}{{0,100}})?{gap}{right}",
+        rf"{left}{gap}{name}{gap}(?:[\s/]{run})?{gap}{right}",
         rf"{left}{gap}{slash}{gap}\s{{0,2}}{name}{gap}{more}{gap}{right}",
         rf"{left}{gap}{name}{gap}{more}{gap}{slash}{gap}\s{{0,2}}{gap}{right}",
     )
@@ -471,14 +472,14 @@ HELD: dict[str, tuple[dict[str, Any], list[str]]] = {
     "orphans kept": ({"orphan_close": "keep"}, ["a</t>b</t", "<t>a</t>b"]),
     "unclosed kept": ({"unclosed": "keep"}, ["a<t>b[[c]]</t>d", "[[<t>"]),
     "opened by the prompt": ({"start_inside": "t"}, ["a</t>b<t>c"]),
-    "code": ({"code": True}, ["`<t>`b", "`<t>\nb", "```\n<t>\n```\n<t>", "``<t>` <t>``", "~~~\n<t"]),
+    "code": ({"code": True}, ["`<t>`b", "`<t>\nb", "```\n<t>\n```\n<t", "``<t>` ``", "~~~\n<t"]),
     "released": (
         {"max_block": 3, "on_limit": "release", "nested": False},
         ["a<t>bcde</t>f", "<t>a</", "<t>abc</"],
     ),
     "trimmed": ({"trim": "lines"}, ["<t>a</t>  \n\n  b", "a<t>b</t>\n c", "a\n<t>b</t> "]),
 }
-CODE = ["`", "``", "```", "\n", "\n```\n", "```\n"]
+CODE = ["`", "``", "\n", "\n```\n"]
 
 
 @pytest.mark.parametrize("name", HELD)
