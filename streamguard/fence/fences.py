@@ -88,14 +88,16 @@ REASONING: tuple[str | Fence, ...] = (
     "reflection",
     "REASONING_SCRATCHPAD",
     "mm:think",
+    "seed:think",
     "思考",
     "推理",
     "反思",
     Fence("[THINK]", "[/THINK]", name="[THINK]"),
     Fence("◁think▷", "◁/think▷", name="◁think▷"),
     Fence("<|channel>thought\n", "<channel|>", name="<|channel>thought"),
+    Fence("<|START_THINKING|>", "<|END_THINKING|>"),
 )
-"""Reasoning blocks: DeepSeek, Qwen, MiniMax, hermes-agent, Mistral, Kimi, Gemma."""
+"""Reasoning blocks: DeepSeek, Qwen, MiniMax, Seed, hermes-agent, Mistral, Kimi, Gemma, Command."""
 
 TOOL_MARKUP: tuple[str | Fence, ...] = (
     "tool_call",
@@ -104,10 +106,13 @@ TOOL_MARKUP: tuple[str | Fence, ...] = (
     "function_call",
     "function_calls",
     "antml:function_calls",
+    "minimax:tool_call",
+    "seed:tool_call",
     Fence("<|tool_calls_section_begin|>", "<|tool_calls_section_end|>"),
     Fence("<｜tool▁calls▁begin｜>", "<｜tool▁calls▁end｜>"),
+    Fence("<|START_ACTION|>", "<|END_ACTION|>"),
 )
-"""Tool calls written into the text: Hermes and Qwen, Anthropic, Kimi, DeepSeek templates."""
+"""Tool calls written into the text: Hermes and Qwen, Anthropic, MiniMax, Seed, Kimi, DeepSeek, Command."""
 
 _TO = r"(?: to=[\w.:-]{1,64})?"
 _START = rf"<\|start\|>assistant{_TO}"
