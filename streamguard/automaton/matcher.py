@@ -83,6 +83,7 @@ class Group(NamedTuple):
     matches: tuple[tuple[int, int], ...]  # (rule, characters since its end)
     residue: Residue | None
     over: int = 0  # characters since its last thread ended
+    taken: bool = False  # at the limit, while an atomic match was under way
     could: int = 0  # bits of the rules whose values could have begun there, if it is atomic
 
 
@@ -171,7 +172,9 @@ class Tail(dict[str, "Tail"]):
         self.forced = forced
         self.lates: dict[int, int] = {}
         closure = matcher.nfa.closure(threads, behind, None)
-        self.rule = forced if forced >= 0 else closure.accepts[0] if closure.accepts else -1
+        self.rule = -1
+        if threads:
+            self.rule = forced if forced >= 0 else closure.accepts[0] if closure.accepts else -1
         self.waiting = closure.waiting
         self.alive = self.waiting or bool(closure.consuming)
 
@@ -348,7 +351,13 @@ class Matcher:
             taken |= threads
             arrived = self._arrive(group.age + 1, threads, matches, after, group.residue)
             over = 0 if group.threads else group.over + 1
-            moved.append(arrived._replace(over=over, could=group.could))
+            arrived = arrived._replace(over=over, could=group.could)
+            if group.threads and not arrived.threads and self._past_limit(group):
+                # Only an atomic match that was under way kept it from being taken at the limit.
+                arrived = arrived._replace(matches=((self._taken_at_limit(group), 1),), taken=True)
+            elif group.taken:
+                arrived = arrived._replace(taken=True)
+            moved.append(arrived)
         new_value -= taken
         if new_value:
             begun = self._arrive(1, new_value, {}, after, self._residue(config) if self._glue else None)
@@ -442,14 +451,14 @@ class Matcher:
                 if not best:
                     groups = rest
                     continue
-                return Decision(group.age, tuple(best), None, refused, group.residue)
+                return self._told(group, refused)
             if best and not self._checked[best[0][0]]:
                 threads = frozenset(t for t in group.threads if not self._checked[self.nfa.rule[t]])
                 tail = self.tail(behind, threads, -1) if threads else None
                 return Decision(group.age, (best[0],), tail, refused, group.residue)
             if group.age < self.limit:
                 break
-            rule = best[0][0] if best else min(self.nfa.rule[thread] for thread in group.threads)
+            rule = self._taken_at_limit(group)
             return Decision(
                 group.age, ((rule, 0),), self.tail(behind, group.threads, rule), refused, group.residue
             )
@@ -457,6 +466,21 @@ class Matcher:
 
     def _best(self, group: Group) -> list[tuple[int, int]]:
         return sorted(group.matches, key=lambda match: (self._checked[match[0]], match[1], match[0]))
+
+    def _told(self, group: Group, refused: Config) -> Decision:
+        """The decision of a group that is over; what was taken at the limit is not to be checked."""
+        best = tuple(self._best(group))
+        tail = self.tail(refused.behind, frozenset(), best[0][0]) if group.taken else None
+        return Decision(group.age, best, tail, refused, group.residue)
+
+    def _past_limit(self, group: Group) -> bool:
+        """Whether a group is open beyond the limit."""
+        ends = self._release or self._keeps(group) or self._begins_atom(group)
+        return group.age >= self.limit and not ends
+
+    def _taken_at_limit(self, group: Group) -> int:
+        best = self._best(group)
+        return best[0][0] if best else min(self.nfa.rule[thread] for thread in group.threads)
 
     def _begins_atom(self, group: Group) -> bool:
         return any(self._atomic[self.nfa.rule[thread]] for thread in group.threads)
@@ -605,7 +629,7 @@ class Matcher:
                 break
             if not group.threads and group.over >= atom.age and not self._keeps(group):
                 refused = none._replace(groups=groups[number + 1 :])
-                return Decision(group.age, tuple(self._best(group)), None, refused, group.residue)
+                return self._told(group, refused)
             ended = [
                 (back, rule)
                 for rule, back in group.matches
@@ -703,6 +727,8 @@ def swallow(tail: Tail, data: str, at: int, ended: int | None = None) -> tuple[T
     size = len(data)
     limit = tail.matcher.limit
     last = at if ended is None else ended
+    if not tail.alive:
+        return None, at, end, rule
     while at < size:
         char = data[at]
         following = tail[char]

@@ -594,6 +594,7 @@ texts = st.lists(pieces, max_size=12).map("".join)
 @example(Redactor([Rule("a", "[a-z]", context="[0-9a-f]+:?"), Rule("b", "q")]), "qx")
 @example(Redactor([Rule("a", "E[^x]*x", checks=(_even,)), Rule("b", "q")], limit=16), "E12345qx")
 @example(Redactor([Rule("a", r"[^\]]+", checks=(_never,)), Rule("b", r"1\Z")], limit=16), "[REDACTED:a1:01c1")
+@example(Redactor([Rule("a", ":"), Rule("b", "[^a]+", checks=(_never,))], limit=16), "[RER[RE[REDACTED:a")
 def test_redacting_twice_changes_nothing(t: Redactor, text: str) -> None:
     once = t.scrub(text)
     assert t.scrub(once) == once
