@@ -97,6 +97,7 @@ class Plan:
         self.targets: list[Target] = []
         patterns: list[Pattern] = []
         for number, fence in enumerate(fences):
+            # An empty tag is an opener too, with a slash for its last attribute: it goes first.
             for kind, source in ((Kind.VOID, fence.void), (Kind.OPEN, fence.open)):
                 for pattern, ahead in _openers(source, line_start=line_start):
                     self._add(patterns, pattern, Target(kind, number, ahead=ahead))
@@ -215,18 +216,17 @@ def delimiters(fence: str | Fence, *, attributes: bool, escaped: bool) -> Delimi
         left = r"(?:<|＜|&lt;|&\#0{0,4}60;|&\#x0{0,4}3c;|\\u003c)"
         right = r"(?:>|＞|&gt;|&\#0{0,4}62;|&\#x0{0,4}3e;|\\u003e)"
         slash = r"(?:\\?/|／|&\#0{0,4}47;|&\#x0{0,4}2f;)"
-    between = f"{INVISIBLE}{{0,4}}" if attributes else ""
-    name = between.join(_letter(char, wide=escaped) for char in fence)
-    inside = rf"(?:[^<>＜＞]{_NO_ESCAPE if escaped else ''}){{0,{MAX_ATTRIBUTES}}}"
-    rest = rf"(?:[\s/]{inside})?{between}" if attributes else ""
-    rest_closed = rf"(?:\s{inside})?{between}" if attributes else ""
-    blank = r"\s{0,2}" if attributes else ""
-    void = f"{rest_closed}{slash}{between}{blank}"
+    gap = blank = more = ""
+    if attributes:
+        gap = f"{INVISIBLE}{{0,4}}"
+        blank = r"\s{0,2}"
+        more = rf"(?:\s(?:[^<>＜＞]{_NO_ESCAPE if escaped else ''}){{0,{MAX_ATTRIBUTES}}})?{gap}"
+    name = gap.join(_letter(char, wide=escaped) for char in fence) + gap
     return Delimiters(
         name=fence,
-        open=f"(?i:{left}{between}{name}{between}{rest}{right})",
-        close=f"(?i:{left}{between}{slash}{between}{blank}{name}{between}{rest_closed}{right})",
-        void=f"(?i:{left}{between}{name}{between}{void}{right})",
+        open=f"(?i:{left}{gap}{name}{more}{right})",
+        close=f"(?i:{left}{gap}{slash}{gap}{blank}{name}{more}{right})",
+        void=f"(?i:{left}{gap}{name}{more}{slash}{gap}{blank}{right})",
         nests=True,
         private=fence.casefold() in MEMORY,
     )

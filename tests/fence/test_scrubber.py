@@ -199,7 +199,7 @@ def test_a_tag_put_together_before_a_system_note_opens_a_block() -> None:
         ("<t>SEC</  t>c", "c"),
         ("<t>SEC</   t>c", ""),
         ("< t>a", "< t>a"),
-        ("<t/a>SEC</t>c", "c"),
+        ("<t/a>b", "<t/a>b"),
         ("<t/>a<t />b<t a/>c", "abc"),
         ("<t/ >a", "a"),
         ("<t a<t>SEC</t>c", "<t ac"),

@@ -59,13 +59,12 @@ def tag(fence: str | Fence, *, attributes: bool, escaped: bool) -> Tag:
         )
     gap = f"{INVISIBLE}{{0,4}}"
     name = gap.join(letters)
-    run = f"{attribute}{{0,{MAX_ATTRIBUTES}}}"
-    more = rf"(?:\s{run})?"
+    more = rf"(?:\s{attribute}{{0,{MAX_ATTRIBUTES}}})?"
     return Tag(
         fence,
-        rf"{left}{gap}{name}{gap}(?:[\s/]{run})?{gap}{right}",
+        rf"{left}{gap}{name}{gap}{more}{gap}{right}",
         rf"{left}{gap}{slash}{gap}\s{{0,2}}{name}{gap}{more}{gap}{right}",
-        rf"{left}{gap}{name}{gap}{more}{gap}{slash}{gap}\s{{0,2}}{gap}{right}",
+        rf"{left}{gap}{name}{gap}{more}{gap}{slash}{gap}\s{{0,2}}{right}",
     )
 
 
