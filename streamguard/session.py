@@ -177,7 +177,7 @@ class Session(ABC):
     @property
     @abstractmethod
     def pending(self) -> int:
-        """Characters held back now."""
+        """Characters held back now; without meaning once the stream has ended."""
 
     @abstractmethod
     def _feed(self, text: str, /) -> str:
@@ -333,8 +333,8 @@ class _PipelineSession(Session):
 
     def __init__(self, sessions: list[Session]) -> None:
         super().__init__()
-        self._sessions = sessions
-        self._feeds = [session._feed for session in sessions]
+        self._sessions = tuple(sessions)
+        self._feeds = tuple([session._feed for session in sessions])
 
     @property
     def pending(self) -> int:

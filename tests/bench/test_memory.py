@@ -27,14 +27,14 @@ _ALL = (
     "It is so.\npassword: "  # the redactor holds a value that has not ended,
     + "{wide}" * 250
     + "."
-    + " Let me check the {wide} file." * 9  # the trimmer preambles and an unfinished one,
+    + " Let me check the {wide} file." * 4  # the trimmer preambles and an unfinished one,
     + " Let me look at the "
     + "{wide}" * 210
     + "<"  # the scrubber a tag with all it may contain
     + _THIN
     + _THIN.join("memory-context")
     + " "
-    + "{wide}" * 158
+    + "{wide}" * 98
 )
 TEXTS: dict[str, Callable[[int], str]] = {
     "prose": prose,
