@@ -28,6 +28,9 @@ MAX_STRINGS = 64
 MAX_LENGTH = 64
 """Literals this long are telling enough; longer ones are not looked for."""
 
+WINDOW = 65_536
+"""Characters searched at a time, so that a long text full of anchors is not a long list of them."""
+
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -230,32 +233,42 @@ class Prefilter:
             return lambda position: (position, size)
         if self._longest == 1:
             return self._characters(data)
+        last = size - self.lead - self._longest + 1
+        hits: list[tuple[int, int]] = []  # the next one last
+        searched = at  # anchors that begin before are known
+
+        def stop(position: int) -> tuple[int, int]:
+            nonlocal searched
+            while hits and hits[-1][1] <= position:
+                hits.pop()
+            while not hits and searched < size:
+                start = max(position, searched)
+                searched = start + WINDOW
+                found = self._search(data[start : searched + self._longest - 1])
+                hits.extend(
+                    (start + begin, start + end) for _, begin, end in reversed(found) if begin < WINDOW
+                )
+            if not hits:
+                return max(position, last), size
+            begin, end = hits[-1]
+            return max(position, min(begin - self.lead, last)), end
+
+        return stop
+
+    def _search(self, text: str) -> list[tuple[int, int, int]]:
+        """The anchors in a text, the leftmost of those that overlap."""
         if self._automaton is None:
             import ahocorasick_rs
 
             # The leftmost first: then a hit that is passed over, because it overlaps another,
             # begins inside that one, and the text of that one is walked.
             self._automaton = ahocorasick_rs.AhoCorasick(
-                sorted(self.strings),
-                matchkind=ahocorasick_rs.MatchKind.LeftmostFirst,
-                implementation=ahocorasick_rs.Implementation.DFA,  # twice as fast; some 2 MB a rule set
+                sorted(self.strings), matchkind=ahocorasick_rs.MatchKind.LeftmostFirst
             )
         try:
-            hits = self._automaton.find_matches_as_indexes(data[at:] if at else data)
+            return self._automaton.find_matches_as_indexes(text)
         except UnicodeEncodeError:  # no anchor holds half a surrogate pair
-            hits = self._automaton.find_matches_as_indexes(_SURROGATE.sub("\ufffd", data[at:]))
-        hits.reverse()
-        last = size - self.lead - self._longest + 1
-
-        def stop(position: int) -> tuple[int, int]:
-            while hits and hits[-1][2] + at <= position:
-                hits.pop()
-            if not hits:
-                return max(position, last), size
-            _, start, end = hits[-1]
-            return max(position, min(start + at - self.lead, last)), end + at
-
-        return stop
+            return self._automaton.find_matches_as_indexes(_SURROGATE.sub("\ufffd", text))
 
     def _characters(self, data: str) -> Callable[[int], tuple[int, int]]:
         size = len(data)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+import tracemalloc
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from streamguard.automaton import Decision, Matcher, Pattern, Scan, parse
+from streamguard.automaton import prefilter as module
 from streamguard.automaton.matcher import BLOCK
 from streamguard.automaton.pattern import CharSet
 from streamguard.automaton.prefilter import (
@@ -273,6 +275,32 @@ def test_a_value_is_found_wherever_it_stands_in_a_long_text(name: str) -> None:
         for at in range(0, size, 1 if value == values[0] else 7):
             text = "." * at + value + "." * (size - at)
             assert walk(matcher, text, len(text)) == walk(matcher, text, 1)
+
+
+@pytest.mark.parametrize("window", [1, 5, 16, 100])
+@pytest.mark.parametrize("name", MATCHERS)
+def test_a_text_searched_in_windows_is_searched_whole(
+    name: str, window: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    matcher, values, noise = MATCHERS[name]
+    monkeypatch.setattr(module, "WINDOW", window)
+    for seed in range(100, 115):
+        text = planted(values, noise, seed=seed, size=12 * BLOCK)
+        assert walk(matcher, text, len(text)) == walk(matcher, text, 1)
+
+
+def test_a_text_full_of_anchors_is_no_long_list_of_them() -> None:
+    text = "sk-" * 100_000
+    stop = Prefilter([parse("sk-[a-z]{9}x"), parse("ab")]).stops(text, 0)
+    tracemalloc.start()
+    try:
+        at = 0
+        while at < len(text):
+            start, until = stop(at)
+            at = max(until, start + 1)
+        assert tracemalloc.get_traced_memory()[1] < 8_000_000
+    finally:
+        tracemalloc.stop()
 
 
 def test_a_text_with_half_a_surrogate_pair_is_looked_through() -> None:
