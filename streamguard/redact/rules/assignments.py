@@ -47,9 +47,7 @@ _CLOSED = rf"(?:{_MARK})?(?:\[[0-9]{{0,3}}\]|\])?"
 _TYPE = r":[ ]?[A-Za-z&][A-Za-z0-9_.\[\]|<>'& ]{0,24}="
 _GAP = r"[ \t]{0,8}"
 _BOLD = r"\*{0,2}"  # in Markdown a name is often set in bold, with its colon or without
-_IS = (
-    rf"{_CLOSED}{_BOLD}{_GAP}(?:{_TYPE}|(?:string|value)[ ]?=|=>|[?+.]=|!==?|[:=：]{{1,3}}){_BOLD}{_GAP}"
-)
+_IS = rf"{_CLOSED}{_BOLD}{_GAP}(?:{_TYPE}|(?:string|value)[ ]?=|=>|[?+.]=|!==?|[:=：]{{1,3}}){_BOLD}{_GAP}"
 _OPENED = rf"[@bBfFrRuU]{{0,2}}{_MARK}"
 
 # A string in quotes, which may hold white space if it is short; one in escaped quotes,
