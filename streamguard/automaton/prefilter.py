@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from streamguard.automaton.pattern import Alternation, CharSet, Concat, Node, Repeat
@@ -56,7 +56,7 @@ class Anchors:
         return min(map(len, self.strings)), -len(self.strings), -self.lead
 
 
-@cache
+@lru_cache(maxsize=4096)
 def members(charset: CharSet) -> frozenset[str] | None:
     """The characters of a set, or `None` where they are many or hard to list."""
     source = charset.source
@@ -74,7 +74,7 @@ def members(charset: CharSet) -> frozenset[str] | None:
     return found if 0 < len(found) <= MAX_STRINGS else None
 
 
-@cache
+@lru_cache(maxsize=1)
 def _cased() -> frozenset[str]:
     """Every letter with another case, of any script."""
     return frozenset(
@@ -263,7 +263,9 @@ class Prefilter:
             # The leftmost first: then a hit that is passed over, because it overlaps another,
             # begins inside that one, and the text of that one is walked.
             self._automaton = ahocorasick_rs.AhoCorasick(
-                sorted(self.strings), matchkind=ahocorasick_rs.MatchKind.LeftmostFirst
+                sorted(self.strings),
+                matchkind=ahocorasick_rs.MatchKind.LeftmostFirst,
+                implementation=ahocorasick_rs.Implementation.DFA,  # twice as fast; some 2 MB a rule set
             )
         try:
             return self._automaton.find_matches_as_indexes(text)
