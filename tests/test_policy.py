@@ -23,11 +23,9 @@ from streamguard import (
     StreamGuardError,
     Transformer,
 )
-from streamguard.policy import PolicyError, load_policy, parse_policy, rule_sets
+from streamguard.policy import PolicyError, load_policy, parse_policy
 from streamguard.presets import roleplay
 from streamguard.redact.rules import ASSIGNMENTS, LLM, PRIVATE_KEYS
-
-PII = rule_sets().get("pii", ())
 
 
 def parse(toml: str, **environ: str) -> Pipeline:
@@ -139,13 +137,6 @@ def test_every_option_of_a_fence_stage_is_handed_on() -> None:
 )
 def test_each_kind_of_stage(stage: str, wanted: Transformer) -> None:
     assert parse(f"[[stage]]\n{stage}") == Pipeline(wanted)
-
-
-@pytest.mark.skipif(not PII, reason="no rules for personal data ship yet")
-def test_personal_data_joins_the_secrets() -> None:
-    assert parse('[[stage]]\ntype = "redactor"\nrules = ["secrets", "pii"]') == Pipeline(
-        Redactor((*SECRETS, *PII))
-    )
 
 
 def test_own_rules_join_the_secrets_or_stand_alone() -> None:
@@ -360,8 +351,6 @@ POLICIES = re.findall(r"```toml\n(.*?)```", DOCS, re.DOTALL)
 
 @pytest.mark.parametrize("toml", POLICIES)
 def test_the_policies_of_the_docs(toml: str) -> None:
-    if '"pii"' in toml and not PII:
-        pytest.skip("no rules for personal data ship yet")
     assert parse(toml, ACME_KEY="pepper").stages
 
 
