@@ -48,7 +48,7 @@ class _App(click.Group):
         prog_name: str | None = None,
         complete_var: str | None = None,
         standalone_mode: bool = True,  # noqa: FBT001, FBT002 - the signature is click's
-        windows_expand_args: bool = True,  # noqa: FBT001, FBT002
+        windows_expand_args: bool = True,  # noqa: FBT001, FBT002 - the signature is click's
         **extra: Any,
     ) -> Any:
         """Run, with every ending told in one line; exit there in standalone mode."""

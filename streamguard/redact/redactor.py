@@ -241,7 +241,7 @@ class _Session(Session):
         while True:
             shown = self._run(scan, out, shown)
             if self._value is not None:
-                shown = self._close(scan, out, shown)
+                shown = self._close(scan, out, self._value, shown)
                 if unsure:  # what is left may be the rest of the value
                     doubt = shown
                     break
@@ -318,10 +318,8 @@ class _Session(Session):
                 return hashed
         return self._replace(scan, out, value, hashed)
 
-    def _close(self, scan: Scan, out: list[str], hashed: int) -> int:
+    def _close(self, scan: Scan, out: list[str], value: _Value, hashed: int) -> int:
         """The text has ended inside a value."""
-        value = self._value
-        assert value is not None  # noqa: S101
         rule = value.tail.late(END) if value.tail is not None else -1
         if rule >= 0:
             value.extend(scan.data[hashed:])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from rich.console import Console, Group
 from rich.live import Live
@@ -16,8 +16,6 @@ from streamguard.cli.demo.scenes import Piece, Scene
 from streamguard.session import Finding
 
 __all__ = ["play_lines", "play_live", "summary"]
-
-Wait = Callable[[], None]
 
 
 def play_live(scene: Scene, console: Console, pause: float) -> list[Finding]:
