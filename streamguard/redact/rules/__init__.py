@@ -12,8 +12,11 @@ from streamguard.redact.rules.connection_strings import CONNECTION_STRINGS
 from streamguard.redact.rules.development import DEVELOPMENT
 from streamguard.redact.rules.llm import LLM
 from streamguard.redact.rules.messaging import MESSAGING
+from streamguard.redact.rules.monitoring import MONITORING
 from streamguard.redact.rules.payments import PAYMENTS
 from streamguard.redact.rules.private_keys import PRIVATE_KEYS
+from streamguard.redact.rules.registries import REGISTRIES
+from streamguard.redact.rules.saas import SAAS
 from streamguard.redact.rules.tokens import TOKENS
 
 __all__ = [
@@ -24,8 +27,11 @@ __all__ = [
     "DEVELOPMENT",
     "LLM",
     "MESSAGING",
+    "MONITORING",
     "PAYMENTS",
     "PRIVATE_KEYS",
+    "REGISTRIES",
+    "SAAS",
     "SECRETS",
     "TOKENS",
 ]
@@ -34,9 +40,12 @@ SECRETS: tuple[Rule, ...] = (
     *PRIVATE_KEYS,
     *LLM,
     *DEVELOPMENT,
+    *REGISTRIES,
     *CLOUDS,
+    *MONITORING,
     *MESSAGING,
     *PAYMENTS,
+    *SAAS,
     *TOKENS,
     *AUTH_HEADERS,
     *CONNECTION_STRINGS,
