@@ -28,6 +28,7 @@ from functools import cached_property
 from operator import length_hint
 from typing import NamedTuple
 
+from streamguard.automaton.beginnings import Beginnings
 from streamguard.automaton.nfa import END, Nfa
 from streamguard.automaton.pattern import Concat, Node
 from streamguard.automaton.prefilter import Prefilter, width
@@ -239,14 +240,13 @@ class Matcher:
         self.starts = [
             self.nfa.add_rule(rule, pattern.context, pattern.value) for rule, pattern in enumerate(patterns)
         ]
-        self._initial = frozenset(self.nfa.initial)
         self._checked = [pattern.checked for pattern in patterns]
         self._keep = [pattern.keep or pattern.atomic for pattern in patterns]
         self._atomic = [pattern.atomic for pattern in patterns]
         self._asking = self.nfa.asking()
         self._context_ends = self.nfa.context_ends(self.starts) if any(self._atomic) else []
         self._could_begin: dict[int, int] = {}
-        self._spawned: dict[tuple[int, int], tuple[frozenset[int], frozenset[int]]] = {}
+        self._beginnings = Beginnings(self.nfa)
         self._states: dict[Config, State] = {}
         self._tails: dict[tuple[int, frozenset[int], int], Tail] = {}
         self._moves = 0
@@ -330,12 +330,7 @@ class Matcher:
         nfa = self.nfa
         behind, context, groups = config
         after = nfa.step_behind(behind, mask)
-        fresh = self._spawned.get((behind, mask))
-        if fresh is None:
-            if len(self._spawned) >= MAX_CACHED_STATES:
-                self._spawned.clear()
-            fresh = self._spawned[behind, mask] = self._spawn(self._initial, behind, mask)
-        new_context, new_value = fresh
+        new_context, new_value = self._beginnings.at(behind, mask)
         if context:
             more_context, more_value = self._spawn(context, behind, mask)
             new_context |= more_context

@@ -24,7 +24,7 @@ from streamguard.automaton.pattern import (
 )
 from streamguard.session import PatternError
 
-__all__ = ["END", "Behind", "Closure", "Nfa"]
+__all__ = ["END", "Ahead", "Behind", "Closure", "Free", "Nfa"]
 
 MAX_STATES = 60_000
 END = 1
@@ -56,6 +56,15 @@ class Closure:
     waiting: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Free:
+    """Where one thread gets without a character, and the conditions it meets on its way."""
+
+    consuming: tuple[int, ...]
+    accepts: tuple[int, ...]
+    conditional: tuple[tuple[int, Behind | Ahead], ...]
+
+
 class Nfa:
     """The states of all rules.
 
@@ -72,6 +81,7 @@ class Nfa:
         self._sets: dict[CharSet, int] = {}
         self._tests: list[Callable[[str], object]] = []
         self._masks: dict[str, int] = {}
+        self._free: dict[int, Free] = {}  # asked for when every rule has been added
         # Shift-And over all look-behind sequences; bit 0 is the start of the text.
         self._behind: dict[tuple[CharSet, ...], int] = {(): 0}
         self._behind_sets: list[int] = [0]
@@ -208,34 +218,55 @@ class Nfa:
             mask: the class of the next character; `None` while it is not known, which
                 leaves edges that wait for it.
         """
-        edges, reads, accept = self.edges, self.reads, self.accept
         seen = set(states)
         stack = list(seen)
-        consuming: list[int] = []
+        consuming: set[int] = set()
         accepts: set[int] = set()
         waiting = False
         while stack:
-            state = stack.pop()
-            if reads[state] is not None:
-                consuming.append(state)
-                continue
-            rule = accept[state]
+            free = self.freely(stack.pop())
+            consuming.update(free.consuming)
+            accepts.update(free.accepts)
+            for target, condition in free.conditional:
+                if target in seen:
+                    continue
+                if isinstance(condition, Behind):
+                    if bool(behind & condition.bits) is condition.negated:
+                        continue
+                elif mask is None:
+                    waiting = True
+                    continue
+                elif bool(mask & condition.classes) is condition.negated:
+                    continue
+                seen.add(target)
+                stack.append(target)
+        return Closure(tuple(consuming), tuple(sorted(accepts)), waiting)
+
+    def freely(self, state: int) -> Free:
+        """Where a thread in `state` gets without a character and without a condition."""
+        free = self._free.get(state)
+        if free is not None:
+            return free
+        seen = {state}
+        stack = [state]
+        consuming: list[int] = []
+        accepts: set[int] = set()
+        conditional: list[tuple[int, Behind | Ahead]] = []
+        while stack:
+            reached = stack.pop()
+            if self.reads[reached] is not None:
+                consuming.append(reached)
+            rule = self.accept[reached]
             if rule is not None:
                 accepts.add(rule)
-            for target, condition in edges[state]:
+            for target, condition in self.edges[reached]:
                 if condition is not None:
-                    if isinstance(condition, Behind):
-                        if bool(behind & condition.bits) is condition.negated:
-                            continue
-                    elif mask is None:
-                        waiting = True
-                        continue
-                    elif bool(mask & condition.classes) is condition.negated:
-                        continue
-                if target not in seen:
+                    conditional.append((target, condition))
+                elif target not in seen:
                     seen.add(target)
                     stack.append(target)
-        return Closure(tuple(consuming), tuple(sorted(accepts)), waiting)
+        free = self._free[state] = Free(tuple(consuming), tuple(accepts), tuple(conditional))
+        return free
 
     def leading(self, ends: Collection[int], *, freely: bool) -> set[int]:
         """The states from which edges without a character lead to `ends`; `freely`: or a condition."""
