@@ -42,6 +42,8 @@ MAX_CACHED_MOVES = 500_000
 """Most of them over all states, which take about 50 MB."""
 BLOCK = 48
 """Characters walked between two looks at whether the rest can be skipped."""
+SHORT_BLOCK = 12
+"""The same where an anchor has been found and nothing has begun yet: most lead to nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +156,29 @@ class State(dict[str, "State"]):
         return move
 
 
+class Passed(dict[str, "Passed"]):
+    """What stands before a position nothing was under way at, as a map from the next character.
+
+    Attributes:
+        state: the state there.
+    """
+
+    __slots__ = ("state",)
+
+    def __init__(self, state: State) -> None:
+        super().__init__()
+        self.state = state
+
+    def __missing__(self, char: str) -> Passed:
+        matcher = self.state.matcher
+        nfa = matcher.nfa
+        passed = matcher.passed(nfa.step_behind(self.state.config.behind, nfa.classify(char)))
+        if len(self) < MAX_CACHED_CHARACTERS:
+            matcher.remember()
+            self[char] = passed
+        return passed
+
+
 class Tail(dict[str, "Tail"]):
     """A decided value whose end is still open.
 
@@ -249,6 +274,8 @@ class Matcher:
         self._beginnings = Beginnings(self.nfa)
         self._states: dict[Config, State] = {}
         self._tails: dict[tuple[int, frozenset[int], int], Tail] = {}
+        self._passed: dict[int, Passed] = {}
+        self._reach = max(self.nfa.reach, 1)
         self._moves = 0
         self.prefilter = Prefilter(
             [
@@ -263,12 +290,19 @@ class Matcher:
 
     def after(self, text: str, *, start: bool = False) -> State:
         """The state with nothing under way, where `text` stands before."""
-        behind = 1 if start else 0
-        if not self.nfa.looks_behind:
-            text = text[-1:]
-        for char in text[-8:]:
-            behind = self.nfa.step_behind(behind, self.nfa.classify(char))
-        return self._state(behind, frozenset(), ())
+        passed = self.passed(1 if start else 0)
+        for char in text[-self._reach :]:
+            passed = passed[char]
+        return passed.state
+
+    def passed(self, behind: int) -> Passed:
+        """What stands before, as the map that follows it."""
+        passed = self._passed.get(behind)
+        if passed is None:
+            if len(self._passed) >= MAX_CACHED_STATES:
+                self._forget()
+            passed = self._passed[behind] = Passed(self._state(behind, frozenset(), ()))
+        return passed
 
     def restore(self, residue: Residue | None) -> State:
         """The state where a value was cut out: what stood before it goes on after it."""
@@ -312,7 +346,10 @@ class Matcher:
             state.moves.clear()
         for tail in tuple(self._tails.values()):
             tail.clear()
+        for passed in tuple(self._passed.values()):
+            passed.clear()
         self._tails.clear()
+        self._passed.clear()
         self._states.clear()
         self._states[self.start.config] = self.start
         self._moves = 0
@@ -332,17 +369,17 @@ class Matcher:
         after = nfa.step_behind(behind, mask)
         new_context, new_value = self._beginnings.at(behind, mask)
         if context:
-            more_context, more_value = self._spawn(context, behind, mask)
+            more_context, more_value, _ = nfa.advance(context, behind, mask)
             new_context |= more_context
             new_value |= more_value
         taken: set[int] = set()
         moved: list[Group] = []
         for group in groups:
-            closure = nfa.closure(group.threads, behind, mask)
+            _, threads, accepts = nfa.advance(group.threads, behind, mask)
             matches = dict(group.matches)
-            for rule in closure.accepts if group.age else self._completed(group, config, closure.accepts):
+            for rule in accepts if group.age else self._completed(group, config, accepts):
                 matches[rule] = 0
-            threads = nfa.read(closure.consuming, mask) - taken
+            threads -= taken
             taken |= threads
             arrived = self._arrive(group.age + 1, threads, matches, after, group.residue)
             over = 0 if group.threads else group.over + 1
@@ -377,17 +414,9 @@ class Matcher:
             groups.append(group._replace(threads=frozenset(), matches=tuple(sorted(matches.items()))))
         return self.settle(Config(config.behind, frozenset(), tuple(groups)))
 
-    def _completed(self, group: Group, config: Config, accepts: tuple[int, ...]) -> set[int]:
+    def _completed(self, group: Group, config: Config, accepts: set[int]) -> set[int]:
         """Of a group that stands where a value was cut out: what only the next character completes."""
-        return set(accepts) - set(self.nfa.closure(group.threads, config.behind, None).accepts)
-
-    def _spawn(self, states: frozenset[int], behind: int, mask: int) -> tuple[frozenset[int], frozenset[int]]:
-        nfa = self.nfa
-        context: set[int] = set()
-        value: set[int] = set()
-        for state in nfa.closure(states, behind, mask).consuming:
-            (value if nfa.is_value[state] else context).update(nfa.read((state,), mask))
-        return frozenset(context), frozenset(value)
+        return accepts - set(self.nfa.closure(group.threads, config.behind, None).accepts)
 
     def _arrive(
         self,
@@ -669,10 +698,10 @@ class Scan:
                 else:
                     self._walk_to = walk_to
                 if target - at > 8:
-                    state = self.matcher.after(data[target - 8 : target])
+                    state = self.matcher.after(data[max(target - 8, 0) : target])
                     at = target
                     continue
-            until = min(at + BLOCK, size)
+            until = min(at + (SHORT_BLOCK if state.quiet else BLOCK), size)
             block = iter(data[at:until])
             try:
                 for char in block:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from streamguard.automaton.pattern import (
     Alternation,
@@ -63,6 +63,9 @@ class Free:
     consuming: tuple[int, ...]
     accepts: tuple[int, ...]
     conditional: tuple[tuple[int, Behind | Ahead], ...]
+    moves: dict[int, tuple[set[int], set[int]]] = field(
+        default_factory=dict[int, tuple[set[int], set[int]]]
+    )  # of contexts and of values, by the class of the next character
 
 
 class Nfa:
@@ -196,7 +199,12 @@ class Nfa:
     @property
     def looks_behind(self) -> bool:
         """Whether any pattern asks what stands before, the start of the text aside."""
-        return self._first != 0
+        return self.reach > 0
+
+    @property
+    def reach(self) -> int:
+        """Most characters a pattern looks back."""
+        return max(map(len, self._behind))
 
     def step_behind(self, behind: int, mask: int) -> int:
         """What stands before, after one more character."""
@@ -241,6 +249,45 @@ class Nfa:
                 seen.add(target)
                 stack.append(target)
         return Closure(tuple(consuming), tuple(sorted(accepts)), waiting)
+
+    def advance(self, states: Iterable[int], behind: int, mask: int) -> tuple[set[int], set[int], set[int]]:
+        """Read a character of class `mask`.
+
+        Returns:
+            Where the threads go that read it in a context; where those go that read it in a
+            value; and the rules that matched before it.
+        """
+        context: set[int] = set()
+        value: set[int] = set()
+        accepts: set[int] = set()
+        asking: list[int] = []
+        for state in states:
+            free = self._free.get(state) or self.freely(state)
+            if free.conditional:
+                asking.append(state)
+                continue
+            accepts.update(free.accepts)
+            moves = free.moves.get(mask)
+            if moves is None:
+                moves = free.moves[mask] = self._read_apart(free.consuming, mask)
+            context |= moves[0]
+            value |= moves[1]
+        if asking:
+            closure = self.closure(asking, behind, mask)
+            moves = self._read_apart(closure.consuming, mask)
+            context |= moves[0]
+            value |= moves[1]
+            accepts.update(closure.accepts)
+        return context, value, accepts
+
+    def _read_apart(self, consuming: Iterable[int], mask: int) -> tuple[set[int], set[int]]:
+        """Where states of contexts go with a character of class `mask`, and states of values."""
+        moved: tuple[set[int], set[int]] = (set(), set())
+        for state in consuming:
+            reads = self.reads[state]
+            if reads is not None and mask >> reads[0] & 1:
+                moved[self.is_value[state]].add(reads[1])
+        return moved
 
     def freely(self, state: int) -> Free:
         """Where a thread in `state` gets without a character and without a condition."""
