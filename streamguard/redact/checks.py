@@ -33,11 +33,13 @@ __all__ = [
     "literal",
     "opaque",
     "random_looking",
+    "said",
     "secret_shaped",
     "setting",
     "token",
     "uri_password",
     "variable",
+    "vendor_key",
 ]
 
 # -- one property ----------------------------------------------------------------
@@ -46,15 +48,24 @@ _SPLIT = re.compile(r"[^A-Za-z0-9]+")
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+|[^\W\d_]+")
 _UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.IGNORECASE)
 _EXAMPLE = re.compile(r"example|placeholder|change[_-]?me|redacted|filtered|dummy|sample", re.IGNORECASE)
-_MASK = re.compile(r"\*{3}|[•●█]{3}|\.{3}|…|[xX]{4}|#{4}|_{4}|-{4}")
+_DOCUMENTED = re.compile(r"(?=.{16}).*(?:(?<=[A-Za-z0-9])EXAMPLE|EXAMPLE(?=[A-Za-z0-9]))", re.DOTALL)
+_REDACTED = re.compile(r"\[REDACTED[\]:]|REDACTED:[a-z]")
+_SEQUENCE = re.compile(
+    r"0?123456789?0?(?:abcdef)?|(?<![A-Za-z])abc(?:def)?(?:ghi)?(?:jkl)?(?:12345?6?)?", re.IGNORECASE
+)
+_STRUCK = re.compile(r"\*{3,}|[•●█]{3,}|\.{3,}|…+")
+_CROSSED = re.compile(r"[xX]{4,}|#{4,}|_{4,}|-{4,}")
+_BALANCED = r"(?:[^{}()\[\]]|\([^()]*\)|\[[^\[\]]*\])*"
 _TEMPLATE = re.compile(
-    r"""\$\{[^{}]*\}|\$\(.*|\{\{.*?\}\}|<%.*?%>|<[^<>]*>|\#\{[^{}]*\}|%\([A-Za-z_]+\)s
-    |\{[A-Za-z_]?[\w.!:\[\]()'"]*\}|(?<![\w$])\$[A-Za-z_]\w*|(?<!\w)%[A-Za-z_]\w*%|(?<!\w)@[A-Z_]+@""",
+    rf"""\$\{{{_BALANCED}\}}|\$\(.*\)?|\{{\{{{_BALANCED}\}}\}}|<%[^<>]*%>|<[^<>]*>|\#\{{{_BALANCED}\}}|%\([A-Za-z_]+\)s
+    |\{{[A-Za-z_]?[\w.!:\[\]()'"]*\}}|(?<![\w$])\$(?:[A-Z_][A-Z0-9_]*|[A-Za-z_]+)(?!\w)
+    |\A\$[A-Za-z_]\w*\Z|(?<!\w)%[A-Za-z_]\w*%|(?<!\w)@[A-Z_]+@""",
     re.VERBOSE | re.DOTALL,
 )
 _REFERENCE = re.compile(
     r"(?:~|\.{1,2})?/[\w.-]+/[\w./ -]*|(?:~|\.{1,2})/[\w.-]*|[A-Za-z]:\\.*"  # files
     r"|[A-Za-z][A-Za-z0-9+.-]*://.*"
+    r"|os\.environ/\w+"
     r"|(?:arn|vault|ssm|secretsmanager|awssm|keyvault|kms|file|env|ref|sops|op):.*"
     r"|[\w./-]+\.(?:pem|key|crt|cer|pub|p12|pfx|jks|json|ya?ml|toml|ini|txt|env|conf|cfg|py|js|ts)",
     re.DOTALL,
@@ -63,19 +74,24 @@ _NUMBER = re.compile(r"[+-]?(?:0[xX][0-9A-Fa-f]{1,8}|\d[\d_,.]*[A-Za-z%]{0,3})")
 _CALL = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|::|->)[A-Za-z_$][\w$]*)*!?[(\[].*", re.DOTALL)
 _PATH = re.compile(r"[A-Za-z_$@&*][\w$]*(?:(?:\?\.|\.|::|->)[A-Za-z_$][\w$]*)+[;,]?")
 _IDENTIFIER = re.compile(r"[&*$@!]?[A-Za-z_][A-Za-z0-9_]*")
+_SENTENCE = re.compile(r"(?:[A-Z][a-z]{2,}[0-9]?(?:[A-Z][a-z]){0,2}){5,}[.!]?")
 _TO_REPLACE = re.compile(r"(?:your|insert|enter|replace)[ _-]", re.IGNORECASE)
 _STAND_INS = """
-    a an and any api auth access account anonymous app aws azure bar basic baz bearer bool boolean bot
-    change changeme client code config credential credentials custom db default demo dev disabled
-    django doe dummy empty enabled enter env environment example fake false fill foo for from generate
+    a abc abcd an and any api auth access account anonymous app aws azure bar basic baz bearer bool boolean
+    bot change changeme client code config credential credentials custom db default demo dev disabled
+    django doe dummy empty enabled enter env environment example fake false fill foo foobar for from generate
     generated github go goes google here hidden id in input insert int integer is it jwt key keys
     local login masked me missing mock my myapp name needed new nil no none not null number oauth of
     ollama openai optional or our paste pass passphrase passwd password passwords pat personal
-    placeholder private provided pwd real redacted replace replaceme required root sample secret secrets
-    service session set shared some stored str string super test testing text that the this to todo token
-    tokens true type undefined unknown unset unused use user username value var with yes you your yours
+    pk placeholder private provided pwd real redacted replace replaceme required root sample secret secrets
+    service session set shared sk some stored str string super test testing text that the this to todo token
+    tokens true type undefined unknown unset unused use user username value var with xyz yes you your yours
 """
 _PLACEHOLDERS = frozenset(_STAND_INS.split())
+_TECHNICAL = re.compile(
+    r"(?:base|sha|aes|hs|rs|es|ps|md|utf|oauth|argon|pbkdf|ed|http|x|p|pkcs|rsa|bcrypt|scrypt|ipv|k|s|v)[0-9]{1,5}",
+    re.IGNORECASE,
+)
 _CONSTANTS = frozenset({"none", "null", "nil", "true", "false", "undefined", "nan", "void", "self", "this"})
 
 
@@ -96,17 +112,45 @@ def _mixed(part: str) -> bool:
     if len(part) < 6 or part.isdigit():
         return False
     turns = sum(one.isdigit() != other.isdigit() for one, other in pairwise(part))
+    if turns == 2 and sum(map(str.isdigit, part)) < 3:  # a number among long words is no chance
+        words = [word for word in _WORDS.findall(part) if word.isalpha()]
+        return sum(map(len, words)) < 5 * len(words)
     return turns >= 2 or (turns == 1 and len(part) >= 12)
 
 
+def _unsaid(value: str) -> int:
+    """How many characters of it stand in parts that are neither words nor plain numbers."""
+    return sum(len(part) for part in _SPLIT.split(value) if not part.isdigit() and not _is_name(part))
+
+
 def genuine(value: str) -> bool:
-    """Whether it is neither masked nor an example, as the keys in documentations are."""
-    return not is_masked(value) and not _EXAMPLE.search(value)
+    """Whether it is neither masked nor an example, as the keys in documentations are.
+
+    A word such as `sample` makes an example of what is words otherwise. Beside eight characters
+    or more that are none, it is part of a password. `EXAMPLE` inside a key is the mark of
+    documented ones.
+    """
+    if is_masked(value) or _DOCUMENTED.match(value) or _REDACTED.search(value):
+        return False
+    return not _EXAMPLE.search(value) or _unsaid(_SEQUENCE.sub(" ", _EXAMPLE.sub(" ", value))) >= 8
 
 
 def is_masked(value: str) -> bool:
-    """Whether characters of it have been struck out, or it is one character repeated."""
-    return bool(_MASK.search(value)) or len(set(value)) < 3
+    """Whether characters of it have been struck out, or it is one character repeated.
+
+    Struck out is most of it, or what comes before its last few characters. Three dots in a
+    longer value are part of it, and so is a rule of hyphens.
+    """
+    if len(set(value)) < 3:
+        return True
+    found = list(_STRUCK.finditer(value))
+    if found and sum(map(str.isalnum, value[found[-1].end() :])) <= 6:
+        return True
+    for run in (_STRUCK, _CROSSED):
+        shown, runs = run.subn("", value)
+        if runs and (len(shown) <= len(value) - len(shown) or _unsaid(shown) < 6):
+            return True
+    return False
 
 
 def is_placeholder(value: str) -> bool:
@@ -125,12 +169,20 @@ def is_placeholder(value: str) -> bool:
 def is_template(value: str) -> bool:
     """Whether something is still to be filled in, and what stands around it is no secret."""
     around, holes = _TEMPLATE.subn("", value)
-    return holes > 0 and not random_looking(around) and not random_looking(value.replace("$", ""))
+    return (
+        holes > 0
+        and _unsaid(around) < 6
+        and not random_looking(around)
+        and not random_looking(value.replace("$", ""))
+    )
 
 
 def is_reference(value: str) -> bool:
-    """Whether it says where the secret is: a path, an address, the name in a vault."""
-    return bool(_REFERENCE.fullmatch(value))
+    """Whether it says where the secret is: a path, an address, the name in a vault.
+
+    Base64 has slashes too, and half of what stands between them is no word.
+    """
+    return bool(_REFERENCE.fullmatch(value)) and ("://" in value or 2 * _unsaid(value) < len(value))
 
 
 def is_code(value: str) -> bool:
@@ -199,6 +251,7 @@ def opaque(value: str) -> bool:
     """A value that may be anything: it has to look like a secret by itself."""
     return checksummed(value) or (
         random_looking(value)
+        and value[0] not in ")]},;"
         and not _stands_for_a_value(value)
         and not is_reference(value)
         and not is_code(value)
@@ -242,6 +295,7 @@ def literal(value: str) -> bool:
         and not _stands_for_a_value(value)
         and not is_reference(value)
         and not _is_path(value)
+        and not _SENTENCE.fullmatch(value)
         and value.lower() not in _CONSTANTS
     )
 
@@ -259,6 +313,31 @@ def setting(value: str) -> bool:
     if value.isdigit():
         return len(value) >= 6
     return literal(value) and not is_code(value.rstrip(",;."))
+
+
+def said(value: str) -> bool:
+    """A value that a sentence names: "the password is ...", where any word may follow."""
+    words = [part for part in _SPLIT.split(value) if not _TECHNICAL.fullmatch(part)]
+    return len(value) >= 6 and any(any(map(str.isdigit, word)) for word in words) and setting(value)
+
+
+def vendor_key(value: str) -> bool:
+    """A value after the name of a service: a UUID, or a run of letters among digits.
+
+    Some keys are short, and some of them are digits by the dozen.
+    """
+    if _UUID.fullmatch(value):
+        return len(set(value)) > 4
+    if value.isdigit():
+        return False
+    return (
+        len(value) >= 14
+        and (random_looking(value) or any(map(_mixed, _SPLIT.split(value))))
+        and value[0] not in ")]},;"
+        and not _stands_for_a_value(value)
+        and not is_reference(value)
+        and not is_code(value)
+    )
 
 
 def uri_password(value: str) -> bool:
