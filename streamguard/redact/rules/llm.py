@@ -135,7 +135,7 @@ LLM = (
     ),
     Rule(
         "replicate",
-        value=rf"{LEFT}r8_{UNMASKED}[A-Za-z0-9]{{20,}}",
+        value=rf"{LEFT}r8_{UNMASKED}[A-Za-z0-9]{{30,}}",
         anchors=("r8_",),
         description="Replicate API tokens",
         source="Replicate's documentation: r8_ and 37 letters and digits",
@@ -246,7 +246,7 @@ LLM = (
     ),
     Rule(
         "elevenlabs",
-        value=rf"{LEFT}sk_{UNMASKED}[A-Za-z0-9]{{24,}}",
+        value=rf"{LEFT}sk_{UNMASKED}[A-Za-z0-9]{{30,}}",
         anchors=("sk_",),
         description="Keys of sk_ and an unbroken run: ElevenLabs, Novita and others",
         source="ElevenLabs' documentation: sk_ and 48 hexadecimal digits",
