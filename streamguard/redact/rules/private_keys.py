@@ -261,7 +261,7 @@ PRIVATE_KEYS = (
         source="RFC 7518, sections 6.2.2 and 6.3.2",
         examples=(
             '{"d": "' + "Canary1-zXq9_" * 7 + '", "kty": "RSA"}',
-            '{"crv":"P-256","d":"' + "Canary12zXq7" * 2 + 'Wb3LmTe8HjKu9RsPv"}',
+            '{"crv":"P-256","d":"' + "Canary12zXq7" * 3 + 'Wb3LmTe8HjKu9RsPv"}',
         ),
         near_misses=(
             '"d": "https-example-com-a-slug-of-many-words-and-more-words"',

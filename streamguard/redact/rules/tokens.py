@@ -1,9 +1,12 @@
-"""Signed tokens that any service may issue."""
+"""Tokens in forms that any service may issue, signed addresses, and hashes of passwords."""
 
 from __future__ import annotations
 
+import base64
+
+from streamguard.redact.checks import secret_shaped
 from streamguard.redact.rule import Rule
-from streamguard.redact.rules.boundary import LEFT
+from streamguard.redact.rules.boundary import LEFT, UNMASKED
 
 __all__ = ["TOKENS"]
 
@@ -11,6 +14,26 @@ _PART = r"[A-Za-z0-9_-]"
 _DOT = r"(?:=|%3[Dd]){0,2}\."
 _HEADER = "eyJhbGciOiJDYW5hcnkifQ"  # {"alg":"Canary"}
 _PAYLOAD = "eyJjYW5hcnkiOiJDYW5hcnkifQ"
+
+_MEMBERS = ("alg", "typ", "kid", "enc", "cty", "jku", "jwk", "x5c", "x5t", "x5u", "zip", "b64")
+
+
+def _twice(text: str) -> str:
+    """What base64 of the base64 of a text begins with, whatever follows it."""
+    once = base64.b64encode(text.encode())[: len(text) * 4 // 3]
+    return base64.b64encode(once).decode()[: len(once) * 4 // 3]
+
+
+_TWICE = tuple(_twice(f'{{"{member}":') for member in _MEMBERS)
+
+_PARAMETER = r"(?:[?&;]|\\u0026|%26|%3[Ff])"
+_SIGNATURES = ("sig", "Signature", "signature", "hmac", "Policy")
+_TICKETS = ("id_token", "oauth_token", "oauth_verifier", "ticket", "magic", "magic_link", "otp", "invite")
+_STEPS = ("magic", "magic-link", "reset-password", "password-reset", "reset", "verify-email", "activate")
+
+_SALT = r"[^\s$:'\"<>]{1,24}"
+_CRYPT = r"[./A-Za-z0-9]"
+
 
 TOKENS = (
     Rule(
@@ -31,5 +54,165 @@ TOKENS = (
             f"{_HEADER}..{'Canary12' * 2}.{'Canary12' * 8}.{'Canary' * 5}",
         ),
         near_misses=("eyJust a normal word", f"{_HEADER} alone", "eyJ.eyJ.sig", "a.eyJ" + "x" * 300),
+    ),
+    Rule(
+        "jwt-base64",
+        value=rf"{LEFT}(?:{'|'.join(_TWICE)})[A-Za-z0-9+/_-]{{24,}}={{0,2}}",
+        anchors=_TWICE,
+        description="JSON Web Tokens in base64 once more",
+        source="RFC 7515, the header's members; secrets of Kubernetes",
+        examples=(
+            "token: " + _twice('{"alg":') + "Canary12" * 12,
+            '"' + _twice('{"kid":') + "Canary12" * 12 + '=="',
+        ),
+        near_misses=("ZXlKaGJHY", "token: ZXlKabcdefgh" + "abcdefgh" * 8),
+    ),
+    Rule(
+        "paseto",
+        value=(
+            rf"{LEFT}(?:v[1-4]\.(?:local|public)|k[1-4]\.(?:local|secret)(?:-pw|-wrap\.pie)?)"
+            rf"\.{UNMASKED}{_PART}{{24,}}(?:\.{_PART}+)?"
+        ),
+        anchors=tuple(
+            f"{kind}{version}.{use}"
+            for kind, uses in (("v", ("local.", "public.")), ("k", ("local", "secret")))
+            for version in "1234"
+            for use in uses
+        ),
+        description="PASETO tokens and the secret keys to them",
+        source="PASETO's specification, versions 1 to 4; PASERK",
+        examples=(
+            "v4.local." + "Canary12" * 8,
+            "x=v2.public." + "Canary12" * 8 + ".Canary12",
+            "k4.secret." + "Canary12" * 8,
+        ),
+        near_misses=("v2.local.example.com", "k4.public." + "abcdefgh" * 8, "v1.public.api"),
+    ),
+    Rule(
+        "macaroon",
+        value=rf"{LEFT}MDA[A-Za-z0-9]{{3}}xvY2F0aW9uI[A-Za-z0-9+/_-]{{24,}}={{0,2}}",
+        anchors=("xvY2F0aW9uI",),
+        description="Macaroons in their first serialisation",
+        source="libmacaroons: base64 of packets, the first of which is the location",
+        examples=(
+            "MDAyMW" + "xvY2F0aW9uI" + "Canary12" * 12,
+            '"MDAxY2' + "xvY2F0aW9uI" + "Canary12" * 12 + '"',
+        ),
+        near_misses=("MDAyMWxvY2F0aW9uI", "MDAyMWxhY2F0aW9uI" + "abcdefgh" * 8),
+    ),
+    Rule(
+        "openshift",
+        value=rf"{LEFT}sha256~{UNMASKED}{_PART}{{20,}}",
+        anchors=("sha256~",),
+        description="Tokens of OpenShift's users",
+        source="OpenShift's documentation of OAuth access tokens: sha256~ and 43 characters",
+        examples=("oc login --token=sha256~" + "Canary12" * 5 + "abc", '"sha256~' + "Canary-_" * 5 + '"'),
+        near_misses=("sha256~...", "sha256~" + "x" * 43, "sha256:" + "abcdef01" * 8),
+    ),
+    Rule(
+        "signed-url",
+        context=(
+            rf"{_PARAMETER}(?:{'|'.join(_SIGNATURES)})="
+            r"|(?:[Xx]-[Aa]mz|[Xx]-[Gg]oog)-(?:[Ss]ignature|[Ss]ecurity-[Tt]oken)(?:=|%3D)"
+        ),
+        value=r"[A-Za-z0-9%+/_~-]{26,}={0,2}",
+        anchors=(*(f"{name}=" for name in _SIGNATURES), "-Signature", "-signature", "ecurity-"),
+        description="The signature of an address that gives access to whoever has it",
+        source="documentation of signed addresses: Amazon S3 and CloudFront, Google and Azure storage",
+        examples=(
+            "https://b.example.com/o?X-Amz-Signature=" + "ca0123canary4567" * 4,
+            "?se=2030&sig=" + "Canary12" * 5 + "%3D&sv=1",
+            r"?a=1\u0026Signature=" + "Canary~-" * 8 + "&Key-Pair-Id=K2",
+            "&X-Amz-Security-Token=" + "Canary12" * 12 + "&x=1",
+        ),
+        near_misses=(
+            "?sig=short&x=1",
+            "?signature=none",
+            "X-Amz-Signature=<signature>",
+            "let sig=" + "abcdefgh" * 5,
+        ),
+    ),
+    Rule(
+        "link-token",
+        context=(rf"(?:[?&#;]|\\u0026)(?:{'|'.join(_TICKETS)})=|/(?:{'|'.join(_STEPS)})(?:/|\?token=)"),
+        value=r"[A-Za-z0-9._~%-]{16,}(?=[^A-Za-z0-9._~%/=-]|\Z)",
+        anchors=(*(f"{name}=" for name in _TICKETS), *(f"/{step}" for step in _STEPS)),
+        checks=(secret_shaped,),
+        description="The token in a link that logs in, resets a password or confirms an address",
+        source="the form of such links in web frameworks and identity services",
+        examples=(
+            "https://app.example.com/magic-link/canary0123ary4567abcd",
+            "https://app.example.com/cb#id_token=canary0123ary4567abcd&state=1",
+            "https://app.example.com/reset-password/Canary12-ab34cd56ef78",
+        ),
+        near_misses=(
+            "https://app.example.com/reset-password/how-to-do-it",
+            "https://app.example.com/invite?ticket=PROJECT-1234",
+            "/activate/550e8400-e29b-41d4-a716-446655440000",
+        ),
+    ),
+    Rule(
+        "password-hash",
+        value=(
+            rf"{LEFT}(?:\$2[abxy]?\$[0-9]{{2}}\${_CRYPT}{{20,}}"
+            rf"|\$(?:[1356]|apr1|sha1|sm3)\$(?:rounds=[0-9]{{1,9}}\$)?{_SALT}\${_CRYPT}{{16,}}"
+            rf"|\$md5[,$]rounds=[0-9]{{1,9}}\${_SALT}\${{1,2}}{_CRYPT}{{16,}}"
+            r"|\$argon2(?:id|i|d)\$(?:v=[0-9]{1,3}\$)?[mtp]=[0-9mtp=,]{3,32}\$"
+            r"[A-Za-z0-9+/_-]{4,64}\$[A-Za-z0-9+/_-]{16,}"
+            rf"|\$(?:g?y|7|scrypt)\${_CRYPT}{{1,16}}\${_CRYPT}{{1,64}}\${_CRYPT}{{16,}}"
+            rf"|\$[PHS]\${_CRYPT}{{28,}})"
+        ),
+        anchors=tuple(
+            f"${kind}"
+            for kind in ("2", "1", "3", "5", "6", "apr1", "sha1", "md5", "sm3", "argon2", *"gy7PHS", "scrypt")
+        ),
+        description="Hashes of passwords as in /etc/shadow, .htpasswd and the tables of web applications",
+        source="crypt(5); Apache's password formats; the PHC string format; phpass",
+        examples=(
+            "root:$6$salt0123$" + "Canary12" * 10 + ":19000:0:99999:7:::",
+            "bob:$2y$05$" + "Canary12" * 6,
+            "bob:$apr1$salt0123$" + "Canary12" * 2 + "abcdef",
+            "$argon2id$v=19$m=65536,t=3,p=4$c29tZXNhbHQ$" + "Canary12" * 5,
+            "root:$y$j9T$salt0123$" + "Canary12" * 5,
+            "$P$B" + "Canary12" * 4,
+        ),
+        near_misses=(
+            "it costs $5$ or $6$ or more",
+            "replace('$1$2$3')",
+            "$2b$ is how it begins",
+            "$1$salt$hash",
+            "${2b}$05$",
+        ),
+    ),
+    Rule(
+        "password-hash-named",
+        context=(
+            r"\{(?:SSHA|SHA|SMD5|MD5|SSHA256|SSHA384|SSHA512|SHA256|SHA512|PBKDF2-SHA256|PBKDF2-SHA512)\}"
+            r"|pbkdf2_sha(?:1|256|512)\$[0-9]{1,8}\$[A-Za-z0-9]{1,64}\$"
+            r"|(?:pbkdf2:sha(?:1|256|512):[0-9]{1,8}|scrypt:[0-9]{1,8}:[0-9]{1,3}:[0-9]{1,3})\$[A-Za-z0-9]{1,64}\$"
+            r"|aad3b435b51404eeaad3b435b51404ee:"
+            # Dollars are doubled where a file of Docker Compose would take them for variables.
+            rf"|\$\$2[aby]\$\$[0-9]{{2}}\$\$|\$\$apr1\$\${_SALT}\$\$"
+        ),
+        value=r"[A-Za-z0-9+/$.]{20,}={0,2}",
+        anchors=(
+            "SHA",
+            "MD5}",
+            "pbkdf2",
+            "scrypt:",
+            "$$2",
+            "$$apr1",
+            "aad3b435b51404eeaad3b435b51404ee",
+        ),
+        description="Hashes of passwords after the name of their scheme",
+        source="RFC 2307 (LDAP); Django's and Werkzeug's password storage; dumps of NTLM hashes",
+        examples=(
+            "traefik=bob:$$2y$$05$$" + "Canary12" * 6,
+            "userPassword: {SSHA}" + "Canary12" * 4,
+            "pbkdf2_sha256$260000$salt0123$" + "Canary12" * 5 + "abc=",
+            "scrypt:32768:8:1$salt0123$" + "ca0123canary4567" * 8,
+            "bob:1001:aad3b435b51404eeaad3b435b51404ee:ca0123canary4567" + "ca0123canary4567:::",
+        ),
+        near_misses=("{SSHA} and {SHA}", "pbkdf2_sha256$260000$", "{SSHA}<hash>"),
     ),
 )
