@@ -729,7 +729,7 @@ class Scan:
 
     def _skip(self, at: int) -> tuple[int, int]:
         if self._stops is None:
-            self._stops = self.matcher.prefilter.stops(self.data, at)
+            self._stops = self.matcher.prefilter.stops(self.data)
         return self._stops(at)
 
 

@@ -15,7 +15,15 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from streamguard.automaton.pattern import Alternation, CharSet, Concat, Node, Repeat
+from streamguard.automaton.pattern import (
+    MAX_LOOK_BEHIND,
+    Alternation,
+    CharSet,
+    Concat,
+    Node,
+    Repeat,
+)
+from streamguard.automaton.probe import probe
 
 if TYPE_CHECKING:
     import ahocorasick_rs
@@ -30,6 +38,9 @@ MAX_LENGTH = 64
 
 WINDOW = 65_536
 """Characters searched at a time, so that a long text full of anchors is not a long list of them."""
+
+MAX_PROBED = 8
+"""Most starts that are looked at one by one for an anchor that may stand inside a match."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -208,6 +219,35 @@ def _product(heads: frozenset[str] | None, tails: frozenset[str] | None) -> froz
     return frozenset(head + tail for head in heads for tail in tails)
 
 
+class Hit:
+    """What an anchor announces.
+
+    Args:
+        nodes: the patterns that require it.
+        lead: most characters between the start of their matches and the anchor.
+    """
+
+    __slots__ = ("_lead", "_probe", "_reach")
+
+    def __init__(self, nodes: Sequence[Node], lead: int) -> None:
+        self._lead = lead
+        beginnings = [probe(node) for node in nodes]
+        self._reach = max(beginning.most for beginning in beginnings) + 1
+        sources = {beginning.source for beginning in beginnings}
+        self._probe = re.compile("|".join(sorted(sources))).match if lead <= MAX_PROBED else None
+
+    def may_begin(self, data: str, begin: int, position: int) -> bool:
+        """Whether a match may begin so that the anchor at `begin` is its own.
+
+        What is written before `position` may not be what stands there: a value may have been
+        replaced.
+        """
+        first = begin - self._lead
+        if self._probe is None or first < position + MAX_LOOK_BEHIND or begin + self._reach > len(data):
+            return True
+        return any(self._probe(data, start) is not None for start in range(first, begin + 1))
+
+
 class Prefilter:
     """The anchors of several patterns together."""
 
@@ -218,11 +258,22 @@ class Prefilter:
         """Whether every pattern has anchors; without that nothing can be skipped."""
         self.strings = frozenset[str]().union(*(one.strings for one in known))
         self.lead = max((one.lead for one in known), default=0)
+        self._nodes = tuple(nodes)
         self._longest = max(map(len, self.strings), default=0)
+        self._sorted = sorted(self.strings)
         self._automaton: ahocorasick_rs.AhoCorasick | None = None
+        self._hits: dict[int, Hit] = {}
+        owners: dict[str, list[int]] = {}
+        for number, one in enumerate(self.derived):
+            for string in one.strings if one else ():
+                owners.setdefault(string, []).append(number)
+        self._owners = [owners[string] for string in self._sorted]
+        self._leads = [
+            max(one.lead for one in map(self.derived.__getitem__, numbers) if one) for numbers in self._owners
+        ]
 
-    def stops(self, data: str, at: int) -> Callable[[int], tuple[int, int]]:
-        """Look through `data` from `at` on.
+    def stops(self, data: str) -> Callable[[int], tuple[int, int]]:
+        """Look through `data`, as far as is asked.
 
         Returns:
             A function from a position where nothing is under way to the next position
@@ -234,43 +285,52 @@ class Prefilter:
         if self._longest == 1:
             return self._characters(data)
         last = size - self.lead - self._longest + 1
-        hits: list[tuple[int, int]] = []  # the next one last
-        searched = at  # anchors that begin before are known
+        found: list[tuple[int, int, int, int]] = []  # the next one last
+        searched = -1  # anchors of matches that begin before are known
+        reach = self._longest + self.lead - 1
 
         def stop(position: int) -> tuple[int, int]:
             nonlocal searched
-            while hits and hits[-1][1] <= position:
-                hits.pop()
-            while not hits and searched < size:
-                start = max(position, searched)
-                searched = start + WINDOW
-                found = self._search(data[start : searched + self._longest - 1])
-                hits.extend(
-                    (start + begin, start + end) for _, begin, end in reversed(found) if begin < WINDOW
-                )
-            if not hits:
-                return max(position, last), size
-            begin, end = hits[-1]
-            return max(position, min(begin - self.lead, last)), end
+            while True:
+                while found:
+                    start, anchor, begin, end = found[-1]
+                    if end > position:
+                        if (self._hits.get(anchor) or self._hit(anchor)).may_begin(data, begin, position):
+                            return max(position, min(start, last)), end
+                    found.pop()
+                if searched >= size:
+                    return max(position, last), size
+                origin = max(position, searched)
+                joins = origin == searched  # what may begin before this window is known
+                searched = origin + WINDOW
+                for anchor, begin, end in self._search(data[origin : searched + reach]):
+                    start = origin + begin - self._leads[anchor]
+                    if start < searched and (start >= origin or not joins):
+                        found.append((start, anchor, origin + begin, origin + end))
+                found.sort(reverse=True)
 
         return stop
 
+    def _hit(self, anchor: int) -> Hit:
+        hit = self._hits[anchor] = Hit(
+            [self._nodes[owner] for owner in self._owners[anchor]], self._leads[anchor]
+        )
+        return hit
+
     def _search(self, text: str) -> list[tuple[int, int, int]]:
-        """The anchors in a text, the leftmost of those that overlap."""
+        """The anchors in a text: which, where it begins, where it ends; in the order of their ends."""
         if self._automaton is None:
             import ahocorasick_rs
 
-            # The leftmost first: then a hit that is passed over, because it overlaps another,
-            # begins inside that one, and the text of that one is walked.
             self._automaton = ahocorasick_rs.AhoCorasick(
-                sorted(self.strings),
-                matchkind=ahocorasick_rs.MatchKind.LeftmostFirst,
+                self._sorted,
+                matchkind=ahocorasick_rs.MatchKind.Standard,
                 implementation=ahocorasick_rs.Implementation.DFA,  # twice as fast; some 2 MB a rule set
             )
         try:
-            return self._automaton.find_matches_as_indexes(text)
+            return self._automaton.find_matches_as_indexes(text, overlapping=True)
         except UnicodeEncodeError:  # no anchor holds half a surrogate pair
-            return self._automaton.find_matches_as_indexes(_SURROGATE.sub("\ufffd", text))
+            return self._automaton.find_matches_as_indexes(_SURROGATE.sub("\ufffd", text), overlapping=True)
 
     def _characters(self, data: str) -> Callable[[int], tuple[int, int]]:
         size = len(data)

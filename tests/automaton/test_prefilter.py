@@ -291,7 +291,7 @@ def test_a_text_searched_in_windows_is_searched_whole(
 
 def test_a_text_full_of_anchors_is_no_long_list_of_them() -> None:
     text = "sk-" * 100_000
-    stop = Prefilter([parse("sk-[a-z]{9}x"), parse("ab")]).stops(text, 0)
+    stop = Prefilter([parse("sk-[a-z]{9}x"), parse("ab")]).stops(text)
     tracemalloc.start()
     try:
         at = 0
@@ -319,7 +319,7 @@ def test_a_pattern_of_half_a_surrogate_pair_is_found() -> None:
 
 
 def _stops(prefilter: Prefilter, data: str) -> Iterator[int]:
-    stop: Callable[[int], tuple[int, int]] = prefilter.stops(data, 0)
+    stop: Callable[[int], tuple[int, int]] = prefilter.stops(data)
     at = 0
     while at < len(data):
         start, until = stop(at)
@@ -339,4 +339,4 @@ def test_a_text_without_anchors_is_passed_over_at_once(patterns: list[str]) -> N
 def test_without_anchors_for_every_pattern_nothing_is_passed_over() -> None:
     prefilter = Prefilter([parse("sk-[a-z]"), parse("[^0-9]+")])
     assert not prefilter.complete
-    assert prefilter.stops("." * 1000, 0)(7) == (7, 1000)
+    assert prefilter.stops("." * 1000)(7) == (7, 1000)
