@@ -1,6 +1,11 @@
-"""Credentials in HTTP headers: only the credential is replaced."""
+"""Credentials in HTTP headers, cookies, and on the command lines of the tools that send them.
+
+Only the credential is replaced.
+"""
 
 from __future__ import annotations
+
+import re
 
 from streamguard.redact.checks import basic_credentials, literal, opaque, setting, token
 from streamguard.redact.rule import Rule
@@ -16,6 +21,30 @@ _AUTHORIZATION = rf"{spellings('authorization')}(?:{_IS}|{_ARGUMENT})"
 _SCHEMES = ("bearer", "token", "basic", "key", "negotiate", "ntlm", "oauth", "ssws", "bot")
 _SCHEME = "|".join([*map(spellings, _SCHEMES), spellings("api", "key"), spellings("api", "token")])
 _TOKEN68 = r"(?:\.*[A-Za-z0-9_~+/-]){8,}={0,3}"
+_COOKIES = (
+    "connect.sid",
+    "_gitlab_session",
+    "JSESSIONID",
+    "PHPSESSID",
+    "ASP.NET_SessionId",
+    "session_id",
+    "sessionid",
+    "session-token",
+    "session_token",
+    "sessionToken",
+    "auth_token",
+    "_session",
+    "user_session",
+    "laravel_session",
+    "remember_token",
+    "li_at",
+    "SAPISID",
+    "HSID",
+    "SSID",
+)
+_COOKIE = "|".join(map(re.escape, _COOKIES))
+_FLAGS = r"(?:-u[ ]{0,2}|--(?:proxy-)?user(?:[ ]{1,2}|=)|-U[ ]{1,2})"
+_LOGIN = r"(?:sshpass[ ]{1,2}-p[ ]{0,2}|mysql(?:dump|admin)?[ ](?:[^\n|;&]*[ ])?-p)"
 _UNQUOTED = r"""[^\s"'`,;\\<>{}]"""
 
 
@@ -39,6 +68,17 @@ _NAMES = "|".join(
         "Subscription-Key",
         "Figma-Token",
         "Circle-Token",
+        "App-Token",
+        "Admin-Token",
+        "Application-Key",
+        "Functions-Key",
+        "RapidAPI-Key",
+        "Master-Key",
+        "Service-Token",
+        "Session-Token",
+        "Refresh-Token",
+        "CLI-Token",
+        "Deploy-Token",
     )
     for form in sorted(_header(name))
 )
@@ -142,6 +182,140 @@ AUTH_HEADERS = (
             "x-api-key: $API_KEY",
             "Api-Key: your-api-key",
             "provider(api_key='your-api-key', http_client=custom_http_client2)",
+        ),
+    ),
+    Rule(
+        "cookie",
+        context=rf"(?:{_COOKIE})(?:=|%3D|{_QUOTE}[ ]{{0,2}}[:,][ ]{{0,2}}{_QUOTE})",
+        value=r"[A-Za-z0-9%_.+/~|:-]{12,}={0,2}",
+        anchors=_COOKIES,
+        checks=(token,),
+        description="The value of a cookie that carries a session",
+        source="the names web frameworks and sites give to their session cookies",
+        examples=(
+            "Cookie: lang=en; _gitlab_session=canary0123ary4567abcd; x=1",
+            "Set-Cookie: connect.sid=s%3ACanary12.abcd5678; Path=/",
+            'cookies = {"sessionid": "canary0123ary4567"}',
+            "Cookie: PHPSESSID=canary0123canary4567",
+        ),
+        near_misses=(
+            "Cookie: sessionid=<session id>",
+            "cookies = {'sessionid': session.session_key}",
+            "PHPSESSID=...",
+            "request.cookies.get('sessionid', default)",
+            "JSESSIONID: the_session_identifier",
+        ),
+    ),
+    Rule(
+        "cookie-header",
+        context=(
+            r"(?:[Cc]ookie|COOKIE)[\"']?[ ]?:[ ]{0,2}[\"']?(?:[^\s=;]+=[^\s;]*;[ ]?)*"
+            r"(?:[Ss]ession|[Ss]id|SID|[Tt]oken|[Aa]uth|jwt|[Aa]uthorization|_session)="
+        ),
+        value=r"[A-Za-z0-9%_.+/~|:-]{12,}={0,2}",
+        anchors=("ookie", "OOKIE"),
+        checks=(token,),
+        description="A cookie of an everyday name for a session, in a header",
+        source="RFC 6265",
+        examples=(
+            "Cookie: session=canary0123ary4567abcd",
+            "Cookie: lang=en; theme=dark; sid=canary0123ary4567abcd; x=1",
+        ),
+        near_misses=("Cookie: session=<value>", "cookie: lang=en-0123456789abcd", "Cookie: session=$SESSION"),
+    ),
+    Rule(
+        "netrc",
+        context=r"machine\s+[^\s]+\s+login\s+[^\s]+\s+password\s+",
+        value=r"[^\s\"'`\\]{3,}(?=[\s\"'`\\]|\Z)",
+        anchors=("machine",),
+        checks=(literal,),
+        description="The password of a machine in a .netrc file",
+        source="netrc(5)",
+        examples=(
+            "machine example.com login bob password canarycanary",
+            "machine api.example.com\n  login bob\n  password Canary12\n",
+        ),
+        near_misses=(
+            "machine example.com login bob password <password>",
+            "the machine lets you login with a password you choose",
+        ),
+    ),
+    Rule(
+        "curl-user",
+        context=rf"curl[ ](?:[^\n]*[ ])?{_FLAGS}[\"']?[^\s\"':$<>{{}}]{{0,64}}:[\"']?",
+        value=r"[^\s\"'`<>]{3,}(?=[\s\"'`]|\Z)",
+        anchors=("curl ",),
+        checks=(literal,),
+        description="The password given to curl on its command line",
+        source="curl(1): -u, --user, --proxy-user",
+        examples=(
+            "curl -u bob:Canary12! https://api.example.com",
+            "curl -s --user 'api:canary0123' https://api.example.com",
+            'curl -X POST --proxy-user "bob:Canary$12" https://api.example.com',
+            'curl -u ":canary0123" https://localhost:9200',
+        ),
+        near_misses=(
+            "curl -u bob:$PASSWORD https://api.example.com",
+            "curl -u username:password https://api.example.com",
+            'curl -u "$USER:$PASS" https://api.example.com',
+            "curl -u <user>:<password> https://api.example.com",
+            "curl https://api.example.com:8080/path",
+        ),
+    ),
+    Rule(
+        "curl-key",
+        context=rf"curl[ ](?:[^\n]*[ ])?{_FLAGS}[\"']?",
+        value=r"[^\s\"'`<>:]{12,}(?=:)",
+        anchors=("curl ",),
+        checks=(opaque,),
+        description="A key given to curl in the place of the user's name",
+        source="services whose key is the user of basic authentication, with no password",
+        examples=(
+            "curl https://api.example.com/v1/charges -u canary0123ary4567abcd:",
+            'curl -u "canary0123ary4567abcd:" https://api.example.com',
+        ),
+        near_misses=(
+            "curl -u administrator: https://api.example.com",
+            "curl -u some-user-name:$PASSWORD https://api.example.com",
+        ),
+    ),
+    Rule(
+        "login-password",
+        context=rf"(?:{_LOGIN})[\"']?",
+        value=r"[^\s\"'`<>$|;&-][^\s\"'`<>|;&]{3,}(?=[\s\"'`|;&]|\Z)",
+        anchors=("sshpass", "mysql"),
+        checks=(literal,),
+        description="The password given to sshpass or to the clients of MySQL",
+        source="sshpass(1); mysql(1): -p with the password right behind it",
+        examples=(
+            "sshpass -p 'Canary12' ssh bob@example.com",
+            "sshpass -pCanary12 ssh bob@example.com",
+            "mysqldump -u root -pCanary12 app > app.sql",
+            "mysql -h db -pcanary0123 app",
+        ),
+        near_misses=(
+            "mysql -u root -p app",
+            "mysql -u root -p$PASSWORD app",
+            "sshpass -p <password> ssh bob@example.com",
+            "sshpass -p $PASSWORD ssh",
+        ),
+    ),
+    Rule(
+        "docker-login",
+        context=r"(?:docker|podman|helm|helm registry|oras|skopeo|buildah|crane) login [^\n|;&]*-p[ =][\"']?",
+        value=r"[^\s\"'`<>$|;&-][^\s\"'`<>|;&]{3,}(?=[\s\"'`|;&]|\Z)",
+        anchors=("login ",),
+        checks=(literal,),
+        description="The password given to a client of container registries",
+        source="docker login: -p, --password",
+        examples=(
+            "docker login -u bob -p Canary12 registry.example.com",
+            "helm registry login -u bob -p 'canary0123' registry.example.com",
+        ),
+        near_misses=(
+            "docker login -u bob -p $PASSWORD",
+            "docker login -u bob -p <password>",
+            "docker login --password-stdin -u bob",
         ),
     ),
 )
