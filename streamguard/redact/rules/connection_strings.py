@@ -6,7 +6,7 @@ stay usable for the reader can leave it out.
 
 from __future__ import annotations
 
-from streamguard.redact.checks import uri_password
+from streamguard.redact.checks import opaque, uri_password
 from streamguard.redact.rule import Rule
 
 __all__ = ["CONNECTION_STRINGS"]
@@ -64,5 +64,34 @@ CONNECTION_STRINGS = (
             "https://url:8000 @something else",
             "https://user:{token}@host.example.com/path",
         ),
+    ),
+    Rule(
+        "uri-token",
+        context=r":(?://|\\/\\/)",
+        value=r"[A-Za-z0-9_-]{20,}(?=[@:])",
+        anchors=("://", r":\/\/"),
+        checks=(opaque,),
+        description="A token in the place of the user's name: https://token@host",
+        source="RFC 3986, user information; how tokens of code hosts are given to git",
+        examples=(
+            "git clone https://canary0123ary4567abcd@git.example.com/bob/x.git",
+            "https://canary0123ary4567abcd:x-oauth-basic@git.example.com/bob/x",
+        ),
+        near_misses=(
+            "https://some-long-user-name-of-somebody@git.example.com/x.git",
+            "http://a-service-of-the-cluster-internal:8080/",
+            "https://short1@git.example.com/x",
+        ),
+    ),
+    Rule(
+        "oracle-password",
+        context=r"jdbc:oracle:[a-z0-9]+:[^\s/@:\"']+/",
+        value=r"""[^\s/@"'<>`\\]+(?=@)""",
+        anchors=("jdbc:oracle:",),
+        checks=(uri_password,),
+        description="The password in a JDBC address of Oracle: user/password@host",
+        source="Oracle's JDBC documentation",
+        examples=("jdbc:oracle:thin:bob/Canary12@//db:1521/app", '"jdbc:oracle:oci:bob/Canary12@db"'),
+        near_misses=("jdbc:oracle:thin:@//db:1521/app", "jdbc:oracle:thin:bob/${PASSWORD}@db"),
     ),
 )

@@ -15,7 +15,7 @@ _DOT = r"(?:=|%3[Dd]){0,2}\."
 _HEADER = "eyJhbGciOiJDYW5hcnkifQ"  # {"alg":"Canary"}
 _PAYLOAD = "eyJjYW5hcnkiOiJDYW5hcnkifQ"
 
-_MEMBERS = ("alg", "typ", "kid", "enc", "cty", "jku", "jwk", "x5c", "x5t", "x5u", "zip", "b64")
+_MEMBERS = ("alg", "typ", "kid", "enc", "cty", "jku", "jwk", "x5c", "x5t", "x5u", "zip", "b64", "use", "iss")
 
 
 def _twice(text: str) -> str:
