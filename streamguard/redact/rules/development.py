@@ -113,12 +113,22 @@ DEVELOPMENT = (
     ),
     Rule(
         "sonar",
-        value=rf"{LEFT}sq[upa]_{UNMASKED}[a-z0-9]{{24,}}",
+        value=rf"{LEFT}sq[upa]_{UNMASKED}[A-Za-z0-9]{{24,}}",
         anchors=("squ_", "sqp_", "sqa_"),
         description="SonarQube and SonarCloud tokens of users, projects and analyses",
         source="Sonar's documentation: squ_, sqp_ and sqa_, 40 hexadecimal digits",
         examples=("squ_" + _HEX[:40], "-Dsonar.token=sqp_" + _HEX[:40]),
         near_misses=("squ_...", "sqp_" + "x" * 40, "sqa_session_factory", "msqu_" + "a" * 40),
+    ),
+    Rule(
+        "sonar-login",
+        context=r"sonar\.(?:login|token)=",
+        value=r"[a-z0-9]{40}(?![A-Za-z0-9])",
+        anchors=("sonar.login=", "sonar.token="),
+        description="SonarQube tokens without a prefix, in a scanner's settings",
+        source="SonarQube before 9.5: 40 hexadecimal digits",
+        examples=("-Dsonar.login=" + _HEX[:40], "sonar.token=" + _HEX[:40] + "\n"),
+        near_misses=("sonar.login=admin", "-Dsonar.token=$SONAR_TOKEN", "sonar.login=" + "a" * 64),
     ),
     Rule(
         "jfrog",
@@ -261,11 +271,11 @@ DEVELOPMENT = (
     Rule(
         "uuid-token",
         context=(
-            r"""(?:SNYK_TOKEN|snyk_token|snykToken|CODECOV_TOKEN|codecov_token|codecovToken)"""
-            r"""\\?["']?[ \t]{0,4}[:=]{1,2}[ \t]{0,4}\\?["']?"""
+            r"""(?:SNYK|snyk|CODECOV|codecov)(?:_TOKEN|_token|_?Token)"""
+            r"""\\?["']?[ \t]{0,4}[:=?>]{1,3}[ \t]{0,4}\\?["']?"""
         ),
         value=_UUID,
-        anchors=("SNYK_TOKEN", "snyk_token", "snykToken", "CODECOV_TOKEN", "codecov_token", "codecovToken"),
+        anchors=("SNYK", "snyk", "CODECOV", "codecov"),
         description="Snyk and Codecov tokens that are UUIDs, after their names",
         source="Snyk's and Codecov's documentation; a UUID alone may be the name of anything",
         examples=(

@@ -1,22 +1,21 @@
-"""Keys of model providers, and of the services agents use: search, browsers, memory, traces.
+"""Keys of model providers, and of the services that agents use.
 
-Mistral, Cohere, Exa, AssemblyAI and others give out keys without a prefix: those are found by
-the name they are assigned to. DeepSeek, Moonshot, DashScope, Stability and most gateways took
-over `sk-` from OpenAI.
+Mistral, Cohere, AssemblyAI and others give out keys without a prefix: those are found by the
+name they are assigned to. DeepSeek, Moonshot, DashScope, Stability and most gateways took over
+`sk-` from OpenAI.
 """
 
 from __future__ import annotations
 
-from streamguard.redact.checks import genuine, opaque
+from streamguard.redact.checks import opaque
 from streamguard.redact.rule import Rule
+from streamguard.redact.rules.agent_services import AGENT_SERVICES, NO_HASH
 from streamguard.redact.rules.boundary import LEFT, STRICT_LEFT, UNMASKED
 
 __all__ = ["LLM"]
 
 _CANARY = "Canary12" * 6
 _HEX = "c0canary" * 8
-_UUID = "[A-Za-z0-9]{8}(?:-[A-Za-z0-9]{4}){3}-[A-Za-z0-9]{12}"
-_FAL = r"""(?:FAL_KEY|fal_key|[Aa]uthorization)\\?["']?[ \t]{0,4}[:=][ \t]{0,4}\\?["']?(?:Key[ ])?"""
 
 LLM = (
     Rule(
@@ -43,22 +42,6 @@ LLM = (
         near_misses=("sk-or-v1-...", "sk-or-v1-" + "x" * 64, "task-or-" + "a" * 30, "sk-or-something-else"),
     ),
     Rule(
-        "langfuse",
-        value=rf"{LEFT}sk-lf-{UNMASKED}[A-Za-z0-9]{{8}}-[A-Za-z0-9][A-Za-z0-9-]{{8,}}",
-        anchors=("sk-lf-",),
-        description="Langfuse secret keys; public ones, pk-lf-, are left",
-        source="Langfuse's documentation: sk-lf- and a UUID",
-        examples=(
-            "sk-lf-c0canary-" + "1234-4abc-8def-c0canary0123",
-            "LANGFUSE_SECRET_KEY=sk-lf-c0canary-" + "1234-4abc-8def-c0canary0123\n",
-        ),
-        near_misses=(
-            "sk-lf-...",
-            "sk-lf-" + "x" * 8 + "-xxxx-xxxx",
-            "pk-lf-01234567-" + "89ab-4cde-8f01-23456789abcd",
-        ),
-    ),
-    Rule(
         "openai-project",
         value=rf"{LEFT}sk-(?:proj|svcacct|admin|service|None)-{UNMASKED}[A-Za-z0-9_-]{{20,}}",
         anchors=("sk-proj-", "sk-svcacct-", "sk-admin-", "sk-service-", "sk-None-"),
@@ -74,7 +57,7 @@ LLM = (
     ),
     Rule(
         "openai-legacy",
-        value=rf"{STRICT_LEFT}sk-{UNMASKED}[A-Za-z0-9]{{32,}}",
+        value=rf"{STRICT_LEFT}{NO_HASH}sk-{UNMASKED}[A-Za-z0-9]{{32,}}",
         anchors=("sk-",),
         description="Keys of sk- and an unbroken run: OpenAI before projects, and providers like it",
         source="the form many providers took over from OpenAI: sk- and 32 or 48 letters and digits",
@@ -83,7 +66,7 @@ LLM = (
     ),
     Rule(
         "openai-like",
-        value=rf"{STRICT_LEFT}sk-(?:[a-z0-9]{{1,8}}-){{0,3}}[A-Za-z0-9_-]{{20,}}",
+        value=rf"{STRICT_LEFT}{NO_HASH}sk-(?:[a-z0-9]{{1,8}}-){{0,3}}[A-Za-z0-9_-]{{20,}}",
         anchors=("sk-",),
         checks=(opaque,),
         description="Other keys that begin with sk-",
@@ -93,6 +76,7 @@ LLM = (
             "sk-toggleable__label-arrow-before",
             "sk-test-token-for-documentation-only",
             "sk-" + "a" * 24,
+            "x.py,sha256=sk-sH1I6OL_lOn3fntKGV6drtVxKqLCuXK7yOyLb" + "TxA,959",
             "sk-1234567",
         ),
     ),
@@ -116,7 +100,7 @@ LLM = (
     ),
     Rule(
         "huggingface",
-        value=rf"{LEFT}(?:hf|api_org)_{UNMASKED}[A-Za-z0-9]{{26,}}",
+        value=rf"{LEFT}{NO_HASH}(?:hf|api_org)_{UNMASKED}[A-Za-z0-9]{{26,}}",
         anchors=("hf_", "api_org_"),
         description="Hugging Face tokens of users and organisations",
         source="Hugging Face's documentation: hf_ and 34 letters; api_org_ before",
@@ -135,7 +119,7 @@ LLM = (
     ),
     Rule(
         "replicate",
-        value=rf"{LEFT}r8_{UNMASKED}[A-Za-z0-9]{{30,}}",
+        value=rf"{LEFT}{NO_HASH}r8_{UNMASKED}[A-Za-z0-9]{{30,}}",
         anchors=("r8_",),
         description="Replicate API tokens",
         source="Replicate's documentation: r8_ and 37 letters and digits",
@@ -162,7 +146,7 @@ LLM = (
     ),
     Rule(
         "fireworks",
-        value=rf"{LEFT}(?:fw|fpk)_[A-Za-z0-9]{{22,}}(?![A-Za-z0-9_-])",
+        value=rf"{LEFT}{NO_HASH}(?:fw|fpk)_[A-Za-z0-9]{{22,}}(?![A-Za-z0-9_-])",
         anchors=("fw_", "fpk_"),
         checks=(opaque,),
         description="Fireworks AI API keys",
@@ -229,169 +213,5 @@ LLM = (
         examples=("rpa_" + "CANARY12" * 5, "RUNPOD_API_KEY=rpa_" + "CANARY12" * 5 + "ab"),
         near_misses=("rpa_robot_task", "rpa_" + "X" * 46, "grpa_" + "A" * 46),
     ),
-    # -- what agents use ------------------------------------------------------------
-    Rule(
-        "langsmith",
-        value=rf"{LEFT}(?:lsv2_(?:pt|sk)_|ls__){UNMASKED}[A-Za-z0-9]{{20,}}(?:_[A-Za-z0-9]+)?",
-        anchors=("lsv2_pt_", "lsv2_sk_", "ls__"),
-        description="LangSmith API keys of people and services",
-        source="LangSmith's documentation: lsv2_pt_ and lsv2_sk_, 32 and 10 hexadecimal digits; ls__ before",
-        examples=("lsv2_pt_" + _HEX[:32] + "_c0canary01", "LANGSMITH_API_KEY=ls__" + _HEX[:32]),
-        near_misses=(
-            "lsv2_pt_...",
-            "lsv2_sk_" + "x" * 32 + "_" + "x" * 10,
-            "ls__init_subclass__",
-            "cells__" + "a" * 30,
-        ),
-    ),
-    Rule(
-        "elevenlabs",
-        value=rf"{LEFT}sk_{UNMASKED}[A-Za-z0-9]{{30,}}",
-        anchors=("sk_",),
-        description="Keys of sk_ and an unbroken run: ElevenLabs, Novita and others",
-        source="ElevenLabs' documentation: sk_ and 48 hexadecimal digits",
-        examples=("sk_" + _HEX[:48], "xi-api-key: sk_" + _HEX[:48]),
-        near_misses=("sk_buff_head_init", "sk_" + "x" * 48, "task_" + "a" * 40, "sk_" + "short1"),
-    ),
-    Rule(
-        "tavily",
-        value=rf"{LEFT}tvly-(?:(?:dev|prod)-)?{UNMASKED}(?:[A-Za-z0-9]{{1,8}}-)?[A-Za-z0-9]{{16,}}[A-Za-z0-9_-]*",
-        anchors=("tvly-",),
-        description="Tavily API keys",
-        source="Tavily's documentation: tvly-, tvly-dev-, tvly-prod- and 32 characters or more",
-        examples=(
-            "tvly-" + _CANARY[:32],
-            "TAVILY_API_KEY=tvly-dev-" + _CANARY[:32],
-            "tvly-prod-Canary-" + _CANARY[:32],
-        ),
-        near_misses=(
-            "tvly-YOUR_API_KEY",
-            "tvly-" + "x" * 32,
-            "tvly-dev-...",
-            "tvly-your-tavily-api-key-here",
-        ),
-    ),
-    Rule(
-        "wandb",
-        value=rf"{LEFT}wandb_v1_{UNMASKED}[A-Za-z0-9_]{{24,}}",
-        anchors=("wandb_v1_",),
-        description="Weights & Biases API keys with a prefix",
-        source="Weights & Biases: wandb_v1_ and 77 characters; keys of 40 digits are found by their name",
-        examples=("wandb_v1_" + _CANARY + "_" + _CANARY, "WANDB_API_KEY=wandb_v1_" + _CANARY),
-        near_misses=("wandb_v1_...", "wandb_v1_" + "x" * 77, "my_wandb_v1_" + "a" * 40),
-    ),
-    Rule(
-        "pinecone",
-        value=rf"{LEFT}pcsk_{UNMASKED}[A-Za-z0-9]{{3,8}}_[A-Za-z0-9]{{20,}}",
-        anchors=("pcsk_",),
-        description="Pinecone API keys",
-        source="Pinecone's console: pcsk_, five or six characters, an underscore and 63 characters",
-        examples=("pcsk_cAn4r_" + _CANARY, '"Api-Key": "pcsk_cAn4r_' + _CANARY + '"'),
-        near_misses=("pcsk_...", "pcsk_" + "x" * 6 + "_" + "x" * 60, "pcsk_your_pinecone_api_key"),
-    ),
-    Rule(
-        "llamacloud",
-        value=rf"{LEFT}llx-{UNMASKED}[A-Za-z0-9]{{24,}}",
-        anchors=("llx-",),
-        description="LlamaCloud and LlamaParse API keys",
-        source="LlamaIndex's documentation: llx- and 48 letters and digits",
-        examples=("llx-" + _CANARY, "LLAMA_CLOUD_API_KEY=llx-" + _CANARY),
-        near_misses=("llx-...", "llx-" + "x" * 48, "llx-your-key-here"),
-    ),
-    Rule(
-        "voyage",
-        # Two letters and a hyphen begin many words: the length is the official one, exactly.
-        value=rf"{STRICT_LEFT}(?:pa|al)-[A-Za-z0-9_-]{{43}}(?![A-Za-z0-9_-])",
-        anchors=("pa-", "al-"),
-        checks=(opaque,),
-        description="Voyage AI API keys",
-        source="Voyage's dashboard: pa- and 43 characters; al- for MongoDB Atlas",
-        examples=("pa-" + _CANARY[:43], "VOYAGE_API_KEY=al-" + _CANARY[:20] + "_" + _CANARY[:22]),
-        near_misses=(
-            "pa-system-for-very-large-halls-and-open-air-fields",
-            "grandpa-" + _CANARY[:43],
-            "pa-" + "x" * 43,
-        ),
-    ),
-    Rule(
-        "jina",
-        value=rf"{LEFT}jina_{UNMASKED}[A-Za-z0-9]{{24,}}[A-Za-z0-9_-]*",
-        anchors=("jina_",),
-        description="Jina AI API keys",
-        source="Jina's dashboard: jina_ and 60 characters, the first 32 hexadecimal digits",
-        examples=("jina_" + _HEX[:32] + "-_" + _CANARY[:26], "Bearer jina_" + _HEX[:32] + _CANARY[:28]),
-        near_misses=("jina_embeddings_v3_base", "jina_" + "x" * 60, "jina_..."),
-    ),
-    Rule(
-        "fal",
-        context=_FAL,
-        value=rf"{_UUID}:[A-Za-z0-9]{{12,}}",
-        anchors=("FAL_KEY", "fal_key", "uthorization"),
-        description="fal keys: an id and a secret",
-        source="fal's documentation: FAL_KEY is a UUID, a colon and 32 hexadecimal digits",
-        examples=(
-            "FAL_KEY=01234567-89ab-4cde-8f01-23456789abcd:" + _HEX[:32],
-            "Authorization: Key c0canary-89ab-4cde-8f01-23456789abcd:" + _HEX[:32],
-        ),
-        near_misses=("FAL_KEY=<key id>:<key secret>", "FAL_KEY=$FAL_KEY", "Authorization: Key xxxxxxxx-xxxx"),
-    ),
-    Rule(
-        "firecrawl",
-        value=rf"{STRICT_LEFT}fc-[a-z0-9]{{32}}(?![A-Za-z0-9_-])",
-        anchors=("fc-",),
-        checks=(opaque,),
-        description="Firecrawl API keys",
-        source="Firecrawl's documentation: fc- and 32 hexadecimal digits",
-        examples=(
-            "fc-" + "0canary4d1e8f63b95a7c2de8f6a1b37",
-            "FIRECRAWL_API_KEY=fc-" + "0canary4d1e8f63b95a7c2de8f6a1b37" + "\n",
-        ),
-        near_misses=("fc-YOUR_API_KEY", "rfc-" + "a1" * 16, "fc-" + "x" * 32, "fc-cache", "fc-" + "a" * 64),
-    ),
-    Rule(
-        "e2b",
-        value=rf"{LEFT}(?:e2b|sk_e2b)_{UNMASKED}[A-Za-z0-9]{{20,}}",
-        anchors=("e2b_", "sk_e2b_"),
-        description="E2B API keys and access tokens",
-        source="E2B's documentation: e2b_ and sk_e2b_, 40 hexadecimal digits",
-        examples=("e2b_" + _HEX[:40], "E2B_ACCESS_TOKEN=sk_e2b_" + _HEX[:40]),
-        near_misses=("e2b_code_interpreter", "e2b_" + "x" * 40, "e2b_***"),
-    ),
-    Rule(
-        "browserbase",
-        value=rf"{LEFT}bb_(?:live|test)_{UNMASKED}[A-Za-z0-9_-]{{16,}}",
-        anchors=("bb_live_", "bb_test_"),
-        description="Browserbase API keys",
-        source="Browserbase's dashboard: bb_live_ and 27 characters",
-        examples=("bb_live_" + _CANARY[:27], "X-BB-API-Key: bb_test_" + _CANARY[:27]),
-        near_misses=("bb_live_score", "bb_live_" + "x" * 27, "bb_test_case_1"),
-    ),
-    Rule(
-        "mem0",
-        value=rf"{STRICT_LEFT}m0-[A-Za-z0-9]{{40}}(?![A-Za-z0-9_-])",
-        anchors=("m0-",),
-        checks=(genuine,),
-        description="Mem0 API keys",
-        source="Mem0's dashboard: m0- and 40 letters and digits",
-        examples=("m0-" + _CANARY[:40], "MEM0_API_KEY=m0-" + _CANARY[:40] + ";"),
-        near_misses=("m0-your-api-key", "m0-" + "x" * 40, "wasm0-" + "a1" * 20, "m0-" + "a1" * 30),
-    ),
-    Rule(
-        "sourcegraph",
-        value=rf"{LEFT}(?:sgph?_(?:[A-Za-z0-9]{{1,32}}_)?|sgd_|slk_){UNMASKED}[A-Za-z0-9]{{32,}}",
-        anchors=("sgp_", "sgph_", "sgd_", "slk_"),
-        description="Sourcegraph and Cody access tokens",
-        source="Sourcegraph's token generator: sgp_, the instance, 40 hexadecimal digits; also sgd_, slk_",
-        examples=("sgp_" + _HEX[:40], "sgp_local_" + _HEX[:40], "sgd_" + _HEX[:64]),
-        near_misses=("sgp_...", "sgp_" + "x" * 40, "msgp_" + "a" * 40, "sgp_local_repository_name"),
-    ),
-    Rule(
-        "context7",
-        value=rf"{LEFT}ctx7sk-{UNMASKED}[A-Za-z0-9-]{{20,}}",
-        anchors=("ctx7sk-",),
-        description="Context7 API keys",
-        source="Upstash's documentation of Context7: ctx7sk- and a UUID",
-        examples=("ctx7sk-c0canary-" + "1234-4abc-8def-c0canary0123", "--api-key ctx7sk-" + _CANARY),
-        near_misses=("ctx7sk-...", "ctx7sk-" + "x" * 36, "ctx7sk-key"),
-    ),
+    *AGENT_SERVICES,
 )
