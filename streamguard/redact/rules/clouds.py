@@ -144,19 +144,6 @@ CLOUDS = (
         near_misses=("AccountKey=...", "AccountKey=<key>;", "SharedAccessKey=" + "x" * 44, "AccountKey=key"),
     ),
     Rule(
-        "azure-sas",
-        context=r"(?:[?&;]|%26|\\u0026)sig=",
-        value=rf"{UNMASKED}[A-Za-z0-9%+/_-]{{40,}}={{0,2}}",
-        anchors=("sig=",),
-        description="Signatures of Azure's shared access addresses",
-        source="Azure Storage documentation of shared access signatures: base64 of a SHA-256, encoded",
-        examples=(
-            "https://files.blob.core.windows.net/a?sv=2024-11-04&sig=" + _CANARY + "%3D&sp=r",
-            r'"address": "https://example.com/?sv=1\u0026sig=' + _CANARY + '="',
-        ),
-        near_misses=("?sig=short", "&sig=" + "x" * 44, "def sig=" + "a" * 50),
-    ),
-    Rule(
         "azure-ad-secret",
         context=r"(?<![A-Za-z0-9_~.-])[A-Za-z0-9_~.-]{3}",
         value=r"[0-9]Q~[A-Za-z0-9_~.-]{28,}",
