@@ -1,5 +1,6 @@
 """Patterns matched exactly while text streams."""
 
+from streamguard.automaton.anchors import prefix_length, width
 from streamguard.automaton.matcher import (
     Decided,
     Decision,
@@ -13,7 +14,6 @@ from streamguard.automaton.matcher import (
 )
 from streamguard.automaton.nfa import END
 from streamguard.automaton.pattern import Node, nullable, parse
-from streamguard.automaton.prefilter import prefix_length, width
 
 __all__ = [
     "END",

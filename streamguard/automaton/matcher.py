@@ -28,10 +28,11 @@ from functools import cached_property
 from operator import length_hint
 from typing import NamedTuple
 
+from streamguard.automaton.anchors import width
 from streamguard.automaton.beginnings import Beginnings
 from streamguard.automaton.nfa import END, Nfa
 from streamguard.automaton.pattern import Concat, Node
-from streamguard.automaton.prefilter import Prefilter, width
+from streamguard.automaton.prefilter import Prefilter
 
 __all__ = ["Decided", "Decision", "Matcher", "Pattern", "Residue", "Scan", "State", "Tail", "swallow"]
 

@@ -2,14 +2,17 @@
 
 Most places where an anchor stands are no match, and a look at a few characters more tells.
 A probe is the pattern cut off after so many characters, with nothing in it that could repeat
-without bound: it matches wherever the pattern does, and never looks far.
+without bound: it matches wherever the pattern does, and never looks far. Where a later
+character is required, as the `@` of an address with a password is, it looks for that.
 """
 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
+from streamguard.automaton.anchors import members
 from streamguard.automaton.pattern import Alternation, CharSet, Concat, LookAhead, LookBehind, Node, Repeat
 
 __all__ = ["Probe", "probe"]
@@ -18,7 +21,9 @@ ENOUGH = 16
 """Characters after which a beginning is telling enough."""
 MOST = 64
 """Most characters an optional or repeated part may take to be written out."""
-_FLAGS = {re.ASCII: "a", re.IGNORECASE: "i", re.MULTILINE: "m", re.DOTALL: "s", re.UNICODE: ""}
+FAR = 512
+"""Most characters a required one is looked for."""
+_FLAGS = {int(re.ASCII): "a", int(re.IGNORECASE): "i", int(re.DOTALL): "s"}
 
 
 class Probe(NamedTuple):
@@ -58,16 +63,70 @@ def probe(node: Node, enough: int = ENOUGH) -> Probe:
 
 def _concat(node: Concat, enough: int) -> Probe:
     source, least, most = "", 0, 0
-    for part in node.parts:
+    parts = _flat(node)
+    for number, part in enumerate(parts):
         if least >= enough:
-            return Probe(source, least, most, whole=False)
+            return Probe(source + _later(parts[number:]), least, most, whole=False)
         written = probe(part, enough - least)
         source += written.source
         least += written.least
         most += written.most
         if not written.whole:
-            return Probe(source, least, most, whole=False)
+            return Probe(source + _later(parts[number:]), least, most, whole=False)
     return Probe(source, least, most, whole=True)
+
+
+def _flat(node: Concat) -> list[Node]:
+    return [one for part in node.parts for one in (_flat(part) if isinstance(part, Concat) else [part])]
+
+
+def _later(parts: list[Node]) -> str:
+    """Ask for the character that has to come, if what stands before it is known; within reason."""
+    found = _marks(parts)
+    if found is None:
+        return ""
+    between, marks = map(_ascii, found)
+    return f"(?={between}{{0,{FAR}}}(?:{marks}|\\Z)|{between}{{{FAR}}})" if between and marks else ""
+
+
+def _marks(parts: list[Node]) -> tuple[set[CharSet], set[CharSet]] | None:
+    """The sets of what may come first, and those one of which has to be met after it."""
+    between: set[CharSet] = set()
+    for part in parts:
+        if isinstance(part, LookAhead) and not part.negated and not part.end:
+            return between, set(part.sets)
+        if isinstance(part, CharSet):
+            if members(part) is not None:
+                return between, {part}
+            between.add(part)
+        elif isinstance(part, Alternation):
+            branches = [_marks(_flat(Concat((branch,)))) for branch in part.branches]
+            known = [branch for branch in branches if branch is not None]
+            if len(known) == len(branches):
+                return between.union(*(one for one, _ in known)), set().union(*(one for _, one in known))
+            between |= _sets(part)
+        elif isinstance(part, Repeat):
+            between |= _sets(part)
+    return None
+
+
+def _sets(node: Node) -> set[CharSet]:
+    """Every set of a pattern."""
+    if isinstance(node, CharSet):
+        return {node}
+    if isinstance(node, Repeat):
+        return _sets(node.node)
+    parts = node.branches if isinstance(node, Alternation) else node.parts if isinstance(node, Concat) else ()
+    return set[CharSet]().union(*map(_sets, parts))
+
+
+def _ascii(sets: set[CharSet]) -> str:
+    """One set that has every character of these, and all those beyond ASCII if it has any of them."""
+    tests = [re.compile(one.source, one.flags).fullmatch for one in sets]
+    chars = [char for char in map(chr, range(128)) if any(test(char) for test in tests)]
+    if not chars or not all(one.source.isascii() for one in sets):
+        return ""
+    return f"[{''.join(map(re.escape, chars))}\x80-\U0010ffff]"
 
 
 def _repeat(node: Repeat, enough: int) -> Probe:
@@ -81,8 +140,10 @@ def _repeat(node: Repeat, enough: int) -> Probe:
     return Probe(f"(?:{once.source}){{{count}}}", once.least * count, once.most * count, whole=False)
 
 
+@lru_cache(maxsize=4096)
 def _charset(node: CharSet) -> str:
-    letters = "".join(letter for flag, letter in _FLAGS.items() if node.flags & flag)
+    flags = int(node.flags)
+    letters = "".join(letter for flag, letter in _FLAGS.items() if flags & flag)
     return f"(?{letters}:{node.source})" if letters else node.source
 
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from streamguard.automaton import Node, parse
 from streamguard.automaton.nfa import Nfa
 from streamguard.automaton.pattern import Alternation, CharSet, Concat, LookAhead, Repeat
-from streamguard.automaton.prefilter import members, width
+from streamguard.automaton.anchors import members, width
 from streamguard.preamble.phrases import Phrases, en, zh
 from streamguard.session import PatternError
 

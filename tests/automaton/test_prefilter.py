@@ -13,18 +13,18 @@ from hypothesis import strategies as st
 
 from streamguard.automaton import Decision, Matcher, Pattern, Scan, parse
 from streamguard.automaton import prefilter as module
-from streamguard.automaton.matcher import BLOCK
-from streamguard.automaton.pattern import CharSet
-from streamguard.automaton.prefilter import (
+from streamguard.automaton.anchors import (
     MAX_STRINGS,
     Anchors,
-    Prefilter,
     anchors,
     exact,
     members,
     prefix_length,
     width,
 )
+from streamguard.automaton.matcher import BLOCK
+from streamguard.automaton.pattern import CharSet
+from streamguard.automaton.prefilter import Prefilter
 
 EXAMPLES = settings().max_examples
 EVERY = "".join(map(chr, range(0x110000)))
