@@ -201,7 +201,7 @@ CLOUDS = (
     ),
     Rule(
         "yandex-static-key",
-        value=rf"{LEFT}YC[A-Z][A-Za-z0-9_-]{{35,38}}(?![A-Za-z0-9_-])",
+        value=rf"{STRICT_LEFT}YC[A-Z][A-Za-z0-9_-]{{35,38}}(?![A-Za-z0-9_-])",
         anchors=("YC",),
         checks=(base64_key,),
         description="Secret keys of Yandex Cloud's services that are compatible with AWS",

@@ -189,6 +189,16 @@ SAAS = (
         near_misses=("b_", "b_" + "x" * 44, "b_" + _MIXED[:50]),
     ),
     Rule(
+        "rapidapi",
+        context="[0-9a-f]{5}",
+        value=r"msh[0-9a-z]{15}p1[0-9a-z]{6}jsn[0-9a-z]{8,}",
+        anchors=("msh",),
+        description="RapidAPI keys, from the first of the words inside on",
+        source="RapidAPI: 10 digits, msh, 15 digits, p1, 6 digits, jsn, 12 digits",
+        examples=("0123abcdef" + "msh" + "canary123456789" + "p1" + "abcdef" + "jsn" + "canary123456",),
+        near_misses=("mesh", "0123abcdefmsh", "abcdefmshp1jsn"),
+    ),
+    Rule(
         "tines-webhook",
         context=r"tines\.com\\?/webhook\\?/[A-Za-z0-9]+\\?/",
         value=r"[A-Za-z0-9]{16,}",
