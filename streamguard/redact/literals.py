@@ -38,6 +38,9 @@ class LiteralRedactor(Transformer):
     which get the placeholder of the plain value: `[REDACTED:<id>:<8 hex digits>]`. The
     id is the name in lower case with hyphens: `DB_PASSWORD` becomes `db-password`.
 
+    Not found are values that are encoded twice over, but for JSON in a JSON string, or otherwise
+    than as a whole; and of base64 inside a longer text up to four bits at each end stay.
+
     The values are kept in memory, but in no field and no `repr`; pickling is refused.
     Two redactors are equal only if they are one. Put it before a `Redactor`, whose
     rules then leave these placeholders alone.
@@ -76,7 +79,7 @@ class LiteralRedactor(Transformer):
             min_length: values shorter than that are refused; 4 at least.
 
         Raises:
-            ValueError: there are no values; two names make one id, or a name makes none; a
+            ValueError: there are no values; two values have one id, or a name makes none; a
                 value is too short, an everyday word, a number of under 12 digits, one
                 character repeated, or could match inside a placeholder; an empty key, an
                 unknown encoding, a `min_length` under 4. It tells the name, never the value.
@@ -113,8 +116,8 @@ class LiteralRedactor(Transformer):
             min_length: values shorter than that are passed over.
 
         Raises:
-            ValueError: `names` are given and none of them has a value that can be used; two names
-                make one id, or a name makes none; an option is out of range.
+            ValueError: `names` are given and none of them has a value that can be used; two values
+                have one id, or a name makes none; an option is out of range.
         """
         source = os.environ if environ is None else environ
         if names is None:
@@ -150,19 +153,19 @@ class LiteralRedactor(Transformer):
             raise ValueError("an empty key protects nothing: give at least one byte, better 16")
         if min_length < LEAST:
             raise ValueError(f"min_length must be at least {LEAST}: shorter values stand everywhere")
-        names: dict[str, str] = {}
-        owners: list[Owner] = []
+        taken: dict[str, Owner] = {}
         for name, given in values.items():
-            made = _id(name)
-            if made in names:
-                raise ValueError(f"the names {names[made]!r} and {name!r} make one id, {made!r}")
-            names[made] = name
             if not isinstance(given, str):
                 raise TypeError(f"the value of {name!r} must be str, not {type(given).__name__}")
             value = given.strip()
-            mark = (placeholder or standard)(made, digest(value, key))
-            owners.append(Owner(name, made, mark, value))
-        index = index_of(owners, chosen, min_length, refuse)
+            made = _id(name)
+            other = taken.get(made)
+            if other is None:
+                mark = (placeholder or standard)(made, digest(value, key))
+                taken[made] = Owner(name, made, mark, value)
+            elif other.value != value:
+                raise ValueError(f"the names {other.name!r} and {name!r} make one id, {made!r}")
+        index = index_of(list(taken.values()), chosen, min_length, refuse)
         object.__setattr__(self, "ids", tuple(owner.id for owner in index.owners))
         object.__setattr__(self, "encodings", chosen)
         object.__setattr__(self, "min_length", min_length)

@@ -85,6 +85,7 @@ def _url(data: bytes) -> Iterator[str]:
 def _json(value: str) -> Iterator[str]:
     for ascii_only in (True,) if value.isascii() else (True, False):
         written = json.dumps(value, ensure_ascii=ascii_only)[1:-1]
+        yield json.dumps(written, ensure_ascii=ascii_only)[1:-1]  # JSON inside a JSON string
         for markup in _MARKUP:
             if markup and not any(char in value for char in markup):
                 continue

@@ -211,6 +211,7 @@ def _forms(value: str) -> Iterator[tuple[str, str]]:
     yield "json", json.dumps(value)[1:-1]
     yield "json", json.dumps(value, ensure_ascii=False)[1:-1]
     yield "json", json.dumps(value)[1:-1].replace("/", "\\/")
+    yield "json", json.dumps(json.dumps(value)[1:-1])[1:-1]
     yield "json", json.dumps(value).replace("<", "\\u003c").replace("&", "\\u0026")[1:-1]
     yield "json", json.dumps(value).replace("\\u00e", "\\u00E").replace("\\u00f", "\\u00F")[1:-1]
     for encode in (base64.standard_b64encode, base64.urlsafe_b64encode):
@@ -293,6 +294,7 @@ def test_of_two_names_with_one_value_the_first_is_shown() -> None:
     t = LiteralRedactor({"a": "correct-horse", "b": "correct-horse"}, placeholder=_named)
     assert t.ids == ("a",)
     assert t.scrub("correct-horse") == "<a>"
+    assert LiteralRedactor({"A_KEY": "correct-horse", "a_key": "correct-horse"}).ids == ("a-key",)
 
 
 def test_white_space_around_a_value_is_no_part_of_it() -> None:
@@ -357,7 +359,7 @@ def test_a_long_number_is_a_value() -> None:
     [(("DB_PASSWORD", "db.password"), "one id"), (("123_",), "makes no id"), ((), "none|values")],
 )
 def test_names_that_make_no_ids(names: tuple[str, ...], match: str) -> None:
-    values = dict.fromkeys(names, "correct-horse")
+    values = {name: f"correct-horse-{number}" for number, name in enumerate(names)}
     with pytest.raises(ValueError, match=match) as caught:
         LiteralRedactor(values)
     assert "correct" not in str(caught.value)
@@ -507,6 +509,11 @@ def test_an_encoding_that_could_match_inside_a_placeholder_is_left_out() -> None
     once = t.scrub(f"hunter42 {b'hunter42'.hex()}")
     assert once == f"{mark('a', '')} {b'hunter42'.hex()}"
     assert t.scrub(once) == once
+
+
+def test_a_value_with_a_placeholder_of_its_own_making_in_it_is_refused() -> None:
+    with pytest.raises(ValueError, match="'a' could match inside a placeholder"):
+        LiteralRedactor({"a": "one <b> two", "b": "hunter42"}, placeholder=_named)
 
 
 def test_a_placeholder_may_be_empty() -> None:
