@@ -55,7 +55,8 @@ PAYMENTS = (
     ),
     Rule(
         "braintree",
-        value=r"access_token\$(?:production|sandbox)\$[A-Za-z0-9]{16}\$[A-Za-z0-9]+",
+        context=r"access_token\$(?:production|sandbox)\$",
+        value=r"[A-Za-z0-9]{16}\$[A-Za-z0-9]+",
         anchors=("access_token$production$", "access_token$sandbox$"),
         description="Access tokens of Braintree and PayPal",
         source="Braintree's documentation of access tokens",
@@ -106,7 +107,8 @@ PAYMENTS = (
     ),
     Rule(
         "plaid",
-        value=rf"{LEFT}access-(?:sandbox|development|production)-{UNMASKED}[A-Za-z0-9]{{8}}-[A-Za-z0-9-]{{9,}}",
+        context=rf"{LEFT}access-(?:sandbox|development|production)-",
+        value=rf"{UNMASKED}[A-Za-z0-9]{{8}}-[A-Za-z0-9-]{{9,}}",
         anchors=("access-sandbox-", "access-development-", "access-production-"),
         checks=(random_looking,),
         description="Plaid access tokens",

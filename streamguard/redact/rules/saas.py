@@ -138,8 +138,8 @@ SAAS = (
     ),
     Rule(
         "authress",
-        value=rf"{LEFT}(?:sc|ext|scauth|authress)_[A-Za-z0-9]{{5,30}}\.[A-Za-z0-9]{{4,6}}\.[a-z]{{3}}[_-][A-Za-z0-9._+/=-]{{16,}}",
-        checks=(random_looking,),
+        context=rf"{LEFT}(?:sc|ext|scauth|authress)_[A-Za-z0-9]{{5,30}}\.[A-Za-z0-9]{{4,6}}\.",
+        value=r"[a-z]{3}[_-][A-Za-z0-9._+/=-]{16,}",
         anchors=("sc_", "ext_", "scauth_", "authress_"),
         description="Authress access keys of service clients",
         source="Authress documentation of service clients",
@@ -266,6 +266,17 @@ SAAS = (
         near_misses=("A" * 80, "A" * 21 + "B" * 40),
     ),
     Rule(
+        "stytch",
+        context=rf"{LEFT}secret-(?:live|test)-",
+        value=rf"{UNMASKED}[A-Za-z0-9_=-]{{24,}}",
+        anchors=("secret-live-", "secret-test-"),
+        checks=(random_looking,),
+        description="Secrets of Stytch projects",
+        source="Stytch's documentation: secret-live- or secret-test- and 48 characters",
+        examples=("secret-live-" + _CANARY, "STYTCH_SECRET=secret-test-" + _CANARY[:47] + "="),
+        near_misses=("secret-live-token", "secret-test-of-the-second-session-token"),
+    ),
+    Rule(
         "business-service",
         value=(
             rf"{LEFT}(?:apify_(?:api|proxy)_{UNMASKED}[A-Za-z0-9]{{24,}}"
@@ -273,12 +284,11 @@ SAAS = (
             rf"|n8n_api_{UNMASKED}[A-Za-z0-9._-]{{30,}}"
             rf"|dbt[cu]_{UNMASKED}[A-Za-z0-9_-]{{28,}}"
             rf"|waka_{UNMASKED}[A-Za-z0-9]{{8}}-[A-Za-z0-9-]{{12,}}"
-            rf"|retool_01{UNMASKED}[A-Za-z0-9]{{20,}}"
-            rf"|secret-(?:live|test)-{UNMASKED}[A-Za-z0-9_=-]{{30,}})"
+            rf"|retool_01{UNMASKED}[A-Za-z0-9]{{20,}})"
         ),
-        anchors=("apify_", "cal_", "n8n_api_", "dbtc_", "dbtu_", "waka_", "retool_01", "secret-"),
+        anchors=("apify_", "cal_", "n8n_api_", "dbtc_", "dbtu_", "waka_", "retool_01"),
         checks=(random_looking,),
-        description="Keys of Apify, Cal.com, n8n, dbt Cloud, WakaTime, Retool and Stytch",
+        description="Keys of Apify, Cal.com, n8n, dbt Cloud, WakaTime and Retool",
         source="the documentation of each: a prefix of its own",
         examples=(
             "apify_api_" + _CANARY,
@@ -287,7 +297,6 @@ SAAS = (
             "DBT_TOKEN=dbtc_" + _CANARY,
             "waka_" + _UUID,
             "retool_01" + "canary12" * 3,
-            "secret-test-" + _CANARY,
         ),
         near_misses=("apify_api_token", "cal_live_", "dbtc_name_of_a_connection_in_the_cloud", "waka_time"),
     ),
