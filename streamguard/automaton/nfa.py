@@ -10,7 +10,7 @@ character (known one step later: look-ahead is nothing but one more state).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from streamguard.automaton.pattern import (
@@ -20,6 +20,7 @@ from streamguard.automaton.pattern import (
     LookBehind,
     Node,
     Repeat,
+    flat,
     nullable,
 )
 from streamguard.session import PatternError
@@ -80,7 +81,8 @@ class Nfa:
         self.accept: list[int | None] = []
         self.rule: list[int] = []
         self.is_value: list[bool] = []
-        self.initial: list[int] = []
+        self._initial: list[int] = []
+        self._contexts: list[tuple[tuple[Node, ...], int]] = []
         self._sets: dict[CharSet, int] = {}
         self._tests: list[Callable[[str], object]] = []
         self._masks: dict[str, int] = {}
@@ -103,8 +105,29 @@ class Nfa:
         self._rule, self._value = rule, True
         start = self._build(value, self._state(accept=rule))
         self._value = False
-        self.initial.append(start if context is None else self._build(context, start))
+        if context is None:
+            self._initial.append(start)
+        else:
+            self._contexts.append((flat(context), start))
         return start
+
+    @property
+    def initial(self) -> list[int]:
+        """The states everything begins in."""
+        if self._contexts:
+            self._initial.append(self._share(self._contexts))
+            self._contexts = []
+        return self._initial
+
+    def _share(self, contexts: Sequence[tuple[tuple[Node, ...], int]]) -> int:
+        """The state from which each context leads to its value; what they have in common is built once."""
+        after = [start for parts, start in contexts if not parts]
+        shared: dict[Node, list[tuple[tuple[Node, ...], int]]] = {}
+        for parts, start in contexts:
+            if parts:
+                shared.setdefault(parts[0], []).append((parts[1:], start))
+        after += [self._build(first, self._share(rest)) for first, rest in shared.items()]
+        return after[0] if len(after) == 1 else self._state([(state, None) for state in after])
 
     def _state(
         self,
@@ -173,13 +196,20 @@ class Nfa:
 
         Looks at the last character of the context alone.
         """
-        leading = self.leading(starts, freely=False)
+        initial = set(self.initial)
         sets = {number: charset for charset, number in self._sets.items()}
-        ends = [0] * len(starts)
+        freely = self._into(freely=False)
+        reading: dict[int, list[int]] = {}
         for state, reads in enumerate(self.reads):
-            if reads is not None and reads[1] in leading and not self.is_value[state]:
-                ends[self.rule[state]] |= 1 << self._sequence((sets[reads[0]],))
-        return [0 if self.initial[rule] in leading else bits for rule, bits in enumerate(ends)]
+            if reads is not None and not self.is_value[state]:
+                reading.setdefault(reads[1], []).append(reads[0])
+        ends: list[int] = []
+        for start in starts:
+            before = self._reached({start}, freely)
+            last = {read for state in before for read in reading.get(state, ())}
+            bits = sum(1 << self._sequence((sets[read],)) for read in last)
+            ends.append(0 if initial & before else bits)
+        return ends
 
     # -- asking -----------------------------------------------------------------
 
@@ -317,15 +347,23 @@ class Nfa:
 
     def leading(self, ends: Collection[int], *, freely: bool) -> set[int]:
         """The states from which edges without a character lead to `ends`; `freely`: or a condition."""
+        return self._reached(ends, self._into(freely=freely))
+
+    def _into(self, *, freely: bool) -> dict[int, list[int]]:
+        """For each state those with an edge to it that reads nothing; `freely`: and asks nothing."""
         into: dict[int, list[int]] = {}
         for state, edges in enumerate(self.edges):
             for target, condition in edges:
                 if condition is None or not freely:
                     into.setdefault(target, []).append(state)
-        seen = set(ends)
+        return into
+
+    @staticmethod
+    def _reached(states: Iterable[int], edges: Mapping[int, Sequence[int]]) -> set[int]:
+        seen = set(states)
         stack = list(seen)
         while stack:
-            for state in into.get(stack.pop(), ()):
+            for state in edges.get(stack.pop(), ()):
                 if state not in seen:
                     seen.add(state)
                     stack.append(state)

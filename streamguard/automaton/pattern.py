@@ -27,6 +27,7 @@ __all__ = [
     "LookBehind",
     "Node",
     "Repeat",
+    "flat",
     "nullable",
     "parse",
 ]
@@ -393,6 +394,13 @@ def nullable(node: Node) -> bool:
     if isinstance(node, Repeat):
         return node.least == 0 or nullable(node.node)
     return not isinstance(node, CharSet)
+
+
+def flat(node: Node) -> tuple[Node, ...]:
+    """The parts of a pattern, one after the other, with none of them a sequence itself."""
+    if isinstance(node, Concat):
+        return tuple(one for part in node.parts for one in flat(part))
+    return (node,)
 
 
 def _branches(node: Node) -> Iterator[Node]:

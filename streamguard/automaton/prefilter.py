@@ -75,7 +75,8 @@ class Prefilter:
         for number, one in enumerate(self.derived):
             for string in one.strings if one else ():
                 owners.setdefault(string, []).append(number)
-        self._owners = [owners[string] for string in self._sorted]
+        self._owners = [tuple(owners[string]) for string in self._sorted]
+        self._by_owners: dict[tuple[int, ...], Hit] = {}
         leads = [one.lead if one else 0 for one in self.derived]
         self._leads = [max(leads[number] for number in numbers) for numbers in self._owners]
         self._probes: dict[int, Probe] = {}
@@ -120,12 +121,15 @@ class Prefilter:
         return stop
 
     def _hit(self, anchor: int) -> Hit:
-        probes: list[Probe] = []
-        for owner in self._owners[anchor]:
-            if owner not in self._probes:
-                self._probes[owner] = probe(self._nodes[owner])
-            probes.append(self._probes[owner])
-        hit = self._hits[anchor] = Hit(probes, self._leads[anchor])
+        owners = self._owners[anchor]
+        hit = self._by_owners.get(owners)
+        if hit is None:
+            for owner in owners:
+                if owner not in self._probes:
+                    self._probes[owner] = probe(self._nodes[owner])
+            probes = [self._probes[owner] for owner in owners]
+            hit = self._by_owners[owners] = Hit(probes, self._leads[anchor])
+        self._hits[anchor] = hit
         return hit
 
     def _search(self, text: str) -> list[tuple[int, int, int]]:

@@ -9,18 +9,30 @@ character is required, as the `@` of an address with a password is, it looks for
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 from streamguard.automaton.anchors import members
-from streamguard.automaton.pattern import Alternation, CharSet, Concat, LookAhead, LookBehind, Node, Repeat
+from streamguard.automaton.pattern import (
+    Alternation,
+    CharSet,
+    Concat,
+    LookAhead,
+    LookBehind,
+    Node,
+    Repeat,
+    flat,
+)
 
 __all__ = ["Probe", "probe"]
 
-ENOUGH = 16
+ENOUGH = 32
 """Characters after which a beginning is telling enough."""
 MOST = 64
 """Most characters an optional or repeated part may take to be written out."""
+MOST_WAYS = 4096
+"""Most ways in which a beginning may have to be tried: `re` goes back and tries again."""
 FAR = 512
 """Most characters a required one is looked for."""
 _FLAGS = {int(re.ASCII): "a", int(re.IGNORECASE): "i", int(re.DOTALL): "s"}
@@ -34,12 +46,14 @@ class Probe(NamedTuple):
         least: fewest characters it reads.
         most: most characters it reads.
         whole: whether it is all of the pattern.
+        ways: in how many ways it may have to be tried at one place, about.
     """
 
     source: str
     least: int
     most: int
     whole: bool
+    ways: int = 1
 
 
 def probe(node: Node, enough: int = ENOUGH) -> Probe:
@@ -50,37 +64,32 @@ def probe(node: Node, enough: int = ENOUGH) -> Probe:
         return _concat(node, enough)
     if isinstance(node, Alternation):
         branches = [probe(branch, enough) for branch in node.branches]
-        return Probe(
-            f"(?:{'|'.join(branch.source for branch in branches)})",
-            min(branch.least for branch in branches),
-            max(branch.most for branch in branches),
-            all(branch.whole for branch in branches),
-        )
+        least, most = min(branch.least for branch in branches), max(branch.most for branch in branches)
+        ways = max(branch.ways for branch in branches) * (1 if least == most else 2)
+        source = f"(?:{'|'.join(branch.source for branch in branches)})"
+        return Probe(source, least, most, all(branch.whole for branch in branches), ways)
     if isinstance(node, Repeat):
         return _repeat(node, enough)
     return Probe(_look_behind(node) if isinstance(node, LookBehind) else _look_ahead(node), 0, 0, whole=True)
 
 
 def _concat(node: Concat, enough: int) -> Probe:
-    source, least, most = "", 0, 0
-    parts = _flat(node)
+    source, least, most, ways = "", 0, 0, 1
+    parts = flat(node)
     for number, part in enumerate(parts):
-        if least >= enough:
-            return Probe(source + _later(parts[number:]), least, most, whole=False)
-        written = probe(part, enough - least)
+        written = probe(part, enough - least) if least < enough else None
+        if written is None or ways * written.ways > MOST_WAYS:
+            return Probe(source + _later(parts[number:]), least, most, whole=False, ways=ways)
         source += written.source
         least += written.least
         most += written.most
+        ways *= written.ways
         if not written.whole:
-            return Probe(source + _later(parts[number:]), least, most, whole=False)
-    return Probe(source, least, most, whole=True)
+            return Probe(source + _later(parts[number:]), least, most, whole=False, ways=ways)
+    return Probe(source, least, most, whole=True, ways=ways)
 
 
-def _flat(node: Concat) -> list[Node]:
-    return [one for part in node.parts for one in (_flat(part) if isinstance(part, Concat) else [part])]
-
-
-def _later(parts: list[Node]) -> str:
+def _later(parts: Sequence[Node]) -> str:
     """Ask for the character that has to come, if what stands before it is known; within reason."""
     found = _marks(parts)
     if found is None:
@@ -89,7 +98,7 @@ def _later(parts: list[Node]) -> str:
     return f"(?={between}{{0,{FAR}}}(?:{marks}|\\Z)|{between}{{{FAR}}})" if between and marks else ""
 
 
-def _marks(parts: list[Node]) -> tuple[set[CharSet], set[CharSet]] | None:
+def _marks(parts: Sequence[Node]) -> tuple[set[CharSet], set[CharSet]] | None:
     """The sets of what may come first, and those one of which has to be met after it."""
     between: set[CharSet] = set()
     for part in parts:
@@ -100,7 +109,7 @@ def _marks(parts: list[Node]) -> tuple[set[CharSet], set[CharSet]] | None:
                 return between, {part}
             between.add(part)
         elif isinstance(part, Alternation):
-            branches = [_marks(_flat(Concat((branch,)))) for branch in part.branches]
+            branches = [_marks(flat(branch)) for branch in part.branches]
             known = [branch for branch in branches if branch is not None]
             if len(known) == len(branches):
                 return between.union(*(one for one, _ in known)), set().union(*(one for _, one in known))
@@ -121,12 +130,10 @@ def _sets(node: Node) -> set[CharSet]:
 
 
 def _ascii(sets: set[CharSet]) -> str:
-    """One set that has every character of these, and all those beyond ASCII if it has any of them."""
+    """One set that has every character of these, and all those beyond ASCII."""
     tests = [re.compile(one.source, one.flags).fullmatch for one in sets]
-    chars = [char for char in map(chr, range(128)) if any(test(char) for test in tests)]
-    if not chars or not all(one.source.isascii() for one in sets):
-        return ""
-    return f"[{''.join(map(re.escape, chars))}\x80-\U0010ffff]"
+    without = [char for char in map(chr, range(128)) if not any(test(char) for test in tests)]
+    return f"[^{''.join(map(re.escape, without))}]" if without else ""
 
 
 def _repeat(node: Repeat, enough: int) -> Probe:
@@ -135,9 +142,11 @@ def _repeat(node: Repeat, enough: int) -> Probe:
         return once._replace(whole=False) if node.least else Probe("", 0, 0, whole=False)
     if node.most is not None and once.most * node.most <= MOST:
         source = f"(?:{once.source}){{{node.least},{node.most}}}"
-        return Probe(source, once.least * node.least, once.most * node.most, whole=True)
+        ways = sum(once.ways**count for count in range(node.least, node.most + 1))
+        return Probe(source, once.least * node.least, once.most * node.most, whole=True, ways=ways)
     count = min(node.least, -(-enough // max(once.least, 1)))
-    return Probe(f"(?:{once.source}){{{count}}}", once.least * count, once.most * count, whole=False)
+    source = f"(?:{once.source}){{{count}}}"
+    return Probe(source, once.least * count, once.most * count, whole=False, ways=once.ways**count)
 
 
 @lru_cache(maxsize=4096)
