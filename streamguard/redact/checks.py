@@ -57,7 +57,7 @@ _STRUCK = re.compile(r"\*{3,}|[•●█]{3,}|\.{3,}|…+")
 _CROSSED = re.compile(r"[xX]{4,}|#{4,}|_{4,}|-{4,}")
 _BALANCED = r"(?:[^{}()\[\]]|\([^()]*\)|\[[^\[\]]*\])*"
 _TEMPLATE = re.compile(
-    rf"""\$\{{{_BALANCED}\}}|\$\(.*\)?|\{{\{{{_BALANCED}\}}\}}|<%[^<>]*%>|<[^<>]*>|\#\{{{_BALANCED}\}}|%\([A-Za-z_]+\)s
+    rf"""\$\{{{_BALANCED}\}}|\$\(.*\)?|\{{\{{{_BALANCED}\}}\}}|<%[^<>]*%>|<[^<>]*>|\#\{{{_BALANCED}\}}|%\([A-Za-z_]+\)s|%[sdr](?!\w)
     |\{{[A-Za-z_]?[\w.!:\[\]()'"]*\}}|(?<![\w$])\$(?:[A-Z_][A-Z0-9_]*|[A-Za-z_]+)(?!\w)
     |\A\$[A-Za-z_]\w*\Z|(?<!\w)%[A-Za-z_]\w*%|(?<!\w)@[A-Z_]+@""",
     re.VERBOSE | re.DOTALL,
@@ -73,19 +73,21 @@ _REFERENCE = re.compile(
 _NUMBER = re.compile(r"[+-]?(?:0[xX][0-9A-Fa-f]{1,8}|\d[\d_,.]*[A-Za-z%]{0,3})")
 _CALL = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|::|->)[A-Za-z_$][\w$]*)*!?[(\[].*", re.DOTALL)
 _PATH = re.compile(r"[A-Za-z_$@&*][\w$]*(?:(?:\?\.|\.|::|->)[A-Za-z_$][\w$]*)+[;,]?")
+_OPERATOR = re.compile(r"[=!]==?|\?\?|[+-]=|=>|\|\||&&")
 _IDENTIFIER = re.compile(r"[&*$@!]?[A-Za-z_][A-Za-z0-9_]*")
 _SENTENCE = re.compile(r"(?:[A-Z][a-z]{2,}[0-9]?(?:[A-Z][a-z]){0,2}){5,}[.!]?")
 _TO_REPLACE = re.compile(r"(?:your|insert|enter|replace)[ _-]", re.IGNORECASE)
 _STAND_INS = """
-    a abc abcd an and any api auth access account anonymous app aws azure bar basic baz bearer bool boolean
-    bot change changeme client code config credential credentials custom db default demo dev disabled
-    django doe dummy empty enabled enter env environment example fake false fill foo foobar for from generate
-    generated github go goes google here hidden id in input insert int integer is it jwt key keys
-    local login masked me missing mock my myapp name needed new nil no none not null number oauth of
-    ollama openai optional or our paste pass passphrase passwd password passwords pat personal
-    pk placeholder private provided pwd real redacted replace replaceme required root sample secret secrets
-    service session set shared sk some stored str string super test testing text that the this to todo token
-    tokens true type undefined unknown unset unused use user username value var with xyz yes you your yours
+    a abc abcd access account an and anonymous any api app auth aws azure bar basic baz bearer bool
+    boolean bot change changeme client code config credential credentials custom db default demo dev
+    disabled django doe dummy empty enabled enter env environment example fake false fill foo foobar for
+    from generate generated github go goes google here hidden id in input insert int integer is it jwt
+    kennwort key keys local login masked me missing mock my myapp name needed new nil no none not null
+    number oauth of ollama openai optional or our pass passphrase passwd password passwords passwort
+    paste pat personal pk placeholder private provided pwd real redacted replace replaceme required root
+    sample secret secrets senha service session set shared sk some stored str string super test testing
+    text that the this to todo token tokens true type undefined unknown unset unused use user username
+    value var wachtwoord with xyz yes you your yours
 """
 _PLACEHOLDERS = frozenset(_STAND_INS.split())
 _TECHNICAL = re.compile(
@@ -159,7 +161,7 @@ def is_placeholder(value: str) -> bool:
     A number counts as part of them only as a word of its own: `test-key-123`, but not
     `password123`, which people use. A word of another script than Latin is a label.
     """
-    if _TO_REPLACE.match(value):
+    if _TO_REPLACE.match(value) or (value.isalpha() and not value.isascii()):
         return True
     parts = [part for part in _SPLIT.split(value) if part]
     words = [word.lower() for part in parts if not part.isdigit() for word in _WORDS.findall(part)]
@@ -192,6 +194,15 @@ def is_code(value: str) -> bool:
     if _is_path(value):
         return True
     return bool(_IDENTIFIER.fullmatch(value)) and (value[0] in "&*!" or _is_name(value.strip("$@_")))
+
+
+def _is_comparison(value: str) -> bool:
+    """Whether it is names on both sides of operators, as in code without spaces."""
+    if not _OPERATOR.search(value):
+        return False
+    return all(
+        is_code(part) for part in re.split(r"[:?]", _OPERATOR.sub(":", value.replace("?.", "."))) if part
+    )
 
 
 def _is_path(value: str) -> bool:
@@ -244,7 +255,7 @@ def checksummed(value: str) -> bool:
 
 
 def _stands_for_a_value(value: str) -> bool:
-    return not genuine(value) or is_placeholder(value) or is_template(value)
+    return not genuine(value) or is_placeholder(value) or is_template(value) or value.startswith("-----BEGIN")
 
 
 def opaque(value: str) -> bool:
@@ -312,7 +323,7 @@ def setting(value: str) -> bool:
     """An unquoted value after the name of a secret, which in code is an expression."""
     if value.isdigit():
         return len(value) >= 6
-    return literal(value) and not is_code(value.rstrip(",;."))
+    return literal(value) and not is_code(value.rstrip(",;.")) and not _is_comparison(value)
 
 
 def said(value: str) -> bool:
@@ -324,12 +335,12 @@ def said(value: str) -> bool:
 def vendor_key(value: str) -> bool:
     """A value after the name of a service: a UUID, or a run of letters among digits.
 
-    Some keys are short, and some of them are digits by the dozen.
+    Some keys are short, and some are digits alone, more than an identifier has.
     """
     if _UUID.fullmatch(value):
         return len(set(value)) > 4
     if value.isdigit():
-        return False
+        return len(value) >= 28
     return (
         len(value) >= 14
         and (random_looking(value) or any(map(_mixed, _SPLIT.split(value))))

@@ -1,109 +1,62 @@
 r"""Values assigned to names that say they are secret, in any notation.
 
-Strong names (password, secret, API key) make nearly any literal a secret. Weak names (token,
-key, auth) are everyday words of programs, and what is assigned to them has to look random;
-they count only as the last part of a longer name. Names are found in the middle of
-identifiers (`DB_PASSWORD`, `dbPassword`), never followed by another word (`password_file`,
-`tokenType`, `max_tokens`). A value never runs over a line break.
-
 The rules differ in what may stand in the value's place besides a value. A string literal may
 be a placeholder or a text. A shell variable may refer to another. Without quotes there may
-be any expression of a programming language, and that is left alone.
+be any expression of a programming language, and that is left alone. In prose any word may
+follow, so a value has to have a digit.
 """
 
 from __future__ import annotations
 
-from streamguard.redact.checks import literal, secret_shaped, setting, variable
+from streamguard.redact.checks import literal, said, secret_shaped, setting, variable
 from streamguard.redact.rule import Rule
-from streamguard.redact.rules.boundary import spellings
+from streamguard.redact.rules.foreign_names import FOREIGN
+from streamguard.redact.rules.names import (
+    ANCHORS,
+    NAMES,
+    PARAMETER,
+    SECRET,
+    VARIABLE,
+    WEAK_ANCHORS,
+    WEAK_IS,
+)
+from streamguard.redact.rules.notation import END, IS, MARK, NEXT_LINE, OPENED, PAIRED, QUOTED, STOP
+from streamguard.redact.rules.vendor_names import VENDORS
 
 __all__ = ["ASSIGNMENTS"]
 
-_STRONG = (
-    ("password",),
-    ("passwd",),
-    ("passphrase",),
-    ("pwd",),
-    ("secret",),
-    ("api", "key"),
-    ("access", "key"),
-    ("access", "token"),
-    ("auth", "key"),
-    ("auth", "token"),
-    ("session", "token"),
-    ("encryption", "key"),
-    ("private", "key"),
-    ("refresh", "token"),
-    ("signing", "key"),
-)
-_SUFFIXES = ("key", "token", "value", "base", "old", "new", "prod", "dev", "test")
-_ANCHORS = tuple({form for *_, word in _STRONG for form in (word, word.title(), word.upper())})
-_NAMES = "|".join(spellings(*words) for words in _STRONG)
-_SUFFIX = "|".join([*_SUFFIXES, *map(str.title, _SUFFIXES), *map(str.upper, _SUFFIXES), "[0-9]{1,2}"])
-_SECRET = rf"(?:{_NAMES})(?:[_-]?(?:{_SUFFIX})){{0,2}}"
-
-_MARK = r"""\\{0,3}["'`]"""
-_CLOSED = rf"(?:{_MARK})?(?:\[[0-9]{{0,3}}\]|\])?"
-_TYPE = r":[ ]?[A-Za-z&][A-Za-z0-9_.\[\]|<>'& ]{0,24}="
-_GAP = r"[ \t]{0,8}"
-_BOLD = r"\*{0,2}"  # in Markdown a name is often set in bold, with its colon or without
-_IS = rf"{_CLOSED}{_BOLD}{_GAP}(?:{_TYPE}|(?:string|value)[ ]?=|=>|[?+.]=|!==?|[:=：]{{1,3}}){_BOLD}{_GAP}"
-_OPENED = rf"[@bBfFrRuU]{{0,2}}{_MARK}"
-
-# A string in quotes, which may hold white space if it is short; one in escaped quotes,
-# as in JSON inside JSON, ends at the next backslash.
-_QUOTED = "|".join(
+_ATTRIBUTE = r"""[ \t]{1,4}[A-Za-z_:.-]{1,24}=["'][^<>"'\n]{0,60}["']"""
+_FLAG = "|".join(
     [
-        *(
-            rf"(?<=[^\\]{mark})(?:(?:[^\s{mark}\\]|\\\S){{4,}}|[^{mark}\\\n]{{4,120}})(?={mark}|\Z)"
-            for mark in "\"'`"
-        ),
-        r"""(?<=\\["'])[^\s"'\\]{4,}(?=\\|\Z)""",
+        *(f"(?<=--{word})" for word in ("", "db-", "app-", "user-", "root-", "admin-")),
+        *(f"(?<=[ ]-{word})(?=[A-Z])" for word in ("", "Client", "Admin", "User", "Db")),
     ]
 )
-_STOP = r"""\s"'`,;()\[\]{}<>|&\\"""
-# It may not end before an opening bracket: that would be a call or an element of something.
-_END = r"""(?=[\s"'`,;.)\]}<>|&\\]|\Z)"""
-
-_VARIABLE = (
-    rf"(?:{'|'.join('_?'.join(words).upper() for words in _STRONG)}|(?<![A-Z])PASS)"
-    rf"(?:_(?:{'|'.join(map(str.upper, _SUFFIXES))}|[0-9]{{1,2}})){{0,2}}"
-)
-_PARAMETER = rf"(?<=[?&])(?:client[_-]?|user[_-]?)?(?:{'|'.join('[_-]?'.join(words) for words in _STRONG)})"
-
-_WEAK = ("key", "token", "auth", "pass", "creds", "credential", "credentials")
-_BENIGN = ("public", "primary", "foreign", "cache", "sort")
-_NOT_BENIGN = "".join(
-    rf"(?<![{word[0]}{word[0].upper()}]{word[1:]}{mark})(?<!{word.upper()}{mark})"
-    for word in _BENIGN
-    for mark in ("", "[_ -]")
+_CELL = "|".join(
+    [
+        *(rf"(?<=\|{before})" for before in ("", "[ ]", r"[ ]\*\*", "[ ]`")),
+        *(rf"(?<=\|{space}{'[A-Za-z]' * width}[ _])" for width in range(2, 6) for space in ("", "[ ]")),
+    ]
 )
 
-
-def _weak(word: str) -> str:
-    return rf"{_NOT_BENIGN}(?:(?<![A-Za-z]){word}|{word.title()}|(?<![A-Z]){word.upper()})"
-
-
-# The name and the sign after it are one literal for the prefilter: `key` alone is everywhere.
-_WEAK_IS = "|".join(
-    form
-    for word in map(_weak, _WEAK)
-    for form in (
-        rf"""{word}(?:[ ]?[:=]|\(|["'](?:[ ]?:|,|\])|\\"[ ]?:)[:=>\] \t]{{0,6}}""",
-        rf"{word}[ ][ ][ \t]{{0,8}}[:=]{{1,2}}[ \t]{{0,4}}",
-    )
+_SAID_ANCHORS = (
+    "assword",
+    "assphrase",
+    "asscode",
+    "ecret",
+    "ecret key",
+    "API key",
+    "ccess key",
+    "ccess token",
 )
-_WEAK_ANCHORS = tuple(form for word in _WEAK for form in (word, word.title(), word.upper()))
-_ATTRIBUTE = r"""[ \t]{1,4}[A-Za-z_:.-]{1,24}=["'][^<>"'\n]{0,60}["']"""
-_FLAG = "|".join(f"(?<=--{word})" for word in ("", "db-", "app-", "user-", "root-", "admin-"))
-_ARGUMENT = rf"""{_SECRET}(?:["'],[ \t]{{0,12}}|\()"""
+_SAID = "|".join(_SAID_ANCHORS)
 
-ASSIGNMENTS = (
+_OWN = (
     Rule(
         "secret-literal",
-        context=rf"{_SECRET}{_IS}{_OPENED}",
-        value=_QUOTED,
-        anchors=_ANCHORS,
+        context=rf"{SECRET}(?:{IS}|{NEXT_LINE}){OPENED}",
+        value=QUOTED,
+        anchors=ANCHORS,
         checks=(literal,),
         description="A string literal assigned to a password, a secret or an API key",
         source="the notations of JSON, YAML, TOML, Python, JavaScript, Go, Java, PHP, Ruby",
@@ -122,6 +75,14 @@ ASSIGNMENTS = (
             'var apiKey string = "canarycanary1"',
             'SECRET ?= "canarycanary1"',
             "**API key:** `canary-key-0123`",
+            'password = """canarycanary1"""',
+            'password = (\n    "canarycanary1"\n)',
+            '{"password": {"value": "canarycanary1"}}',
+            '- name: DB_PASSWORD\n  value: "canarycanary"',
+            '{"name": "DB_PASSWORD", "value": "canarycanary"}',
+            'variable "db_password" {\n  type = string\n  default = "canarycanary"',
+            "db_pass := 'canarycanary'",
+            "define('AUTH_SALT'" + "] = '?PULIL7 Canary=[~rw+5Pg^!$ 7Urr'",
         ),
         near_misses=(
             'api_key = ""',
@@ -139,15 +100,20 @@ ASSIGNMENTS = (
             'password_file = "/run/secrets/password1"',
             'secretName: "tls-cert-1"',
             'password = "[REDACTED]"',
+            '"AWS::ApiGateway::ApiKey": "48205d4ffd7feba3"',
+            '"password": {\n  "type": "string",\n  "description": "8 or more"',
+            '"ConsolePassword": "PassWordMustBeAtLeast6Chars."',
+            'first_pass = "inline"',
+            "api_key: 'os.environ/OPENAI_API_KEY'",
             'aws_secret_access_key = "wJalrXUtnFEMI/K7MDENG/' + 'bPxRfiCYEXAMPLEKEY"',
         ),
     ),
     Rule(
         "secret-variable",
-        context=rf"(?:{_VARIABLE}|{_PARAMETER})=|{_VARIABLE}:[ ]{{1,4}}",
+        context=rf"(?:{VARIABLE}|{PARAMETER})=|{VARIABLE}:[ ]{{1,4}}",
         # After a colon it has to fill the line, as in YAML: in code that is a type or a name.
         value=r"""(?<==)[^\s"'`;|&<>\\]{4,}(?=[\s"'`;|&<>\\]|\Z)|(?<!=)[^\s"'`;|&<>\\,]{4,}(?=[\r\n\\]|\Z)""",
-        anchors=(*_ANCHORS, "PASS"),
+        anchors=(*ANCHORS, "PASS", "pass"),
         checks=(variable,),
         description="The value of an environment variable or a parameter with a secret's name",
         source="the notation of shells, of .env files, of queries and forms",
@@ -178,9 +144,9 @@ ASSIGNMENTS = (
     ),
     Rule(
         "secret-assignment",
-        context=rf"{_SECRET}{_IS}",
-        value=rf"[^{_STOP}]{{3,}}[^{_STOP}.]{_END}",
-        anchors=_ANCHORS,
+        context=rf"{SECRET}{IS}",
+        value=rf"[^{STOP}=?:][^{STOP}]{{2,}}[^{STOP}.]{END}",
+        anchors=ANCHORS,
         checks=(setting,),
         description="An unquoted value assigned to a password, a secret or an API key",
         source="the notations of YAML, INI files, connection strings and forms",
@@ -215,12 +181,12 @@ ASSIGNMENTS = (
     ),
     Rule(
         "token-assignment",
-        context=rf"(?:{_WEAK_IS}|{_ARGUMENT})(?:{_OPENED})?",
+        context=rf"(?:{WEAK_IS})(?:{OPENED})?",
         value=(
             r"""(?<=["'`])[^\s"'`\\]{16,240}(?=["'`\\]|\Z)|"""
-            rf"""(?<!["'`])[^{_STOP}]{{15,240}}[^{_STOP}.]{_END}"""
+            rf"""(?<!["'`])[^{STOP}]{{15,240}}[^{STOP}.]{END}"""
         ),
-        anchors=(*_ANCHORS, *_WEAK_ANCHORS),
+        anchors=WEAK_ANCHORS,
         checks=(secret_shaped,),
         description="A random-looking value assigned to a token, a key or credentials",
         source="the same notations, with names that mean many things",
@@ -229,7 +195,6 @@ ASSIGNMENTS = (
             "GITHUB_TOKEN=canary0123ary4567abcd",
             "?token=Canary0123ary4567abcd&x=1",
             'request.setHeader("token", "canary0123ary4567abcd")',
-            "'DB_PASSWORD', 'Canary0123ary4567abcd'",
             "auth    = 'canary0123ary4567abcd'",
             r'"{\"key\": \"canary0123ary4567abcd\"}"',
         ),
@@ -251,9 +216,9 @@ ASSIGNMENTS = (
     ),
     Rule(
         "secret-element",
-        context=rf"{_SECRET}(?:{_ATTRIBUTE}){{0,3}}[ \t]{{0,4}}>[ \t\r\n]{{0,20}}",
+        context=rf"{SECRET}(?:{_ATTRIBUTE}){{0,3}}[ \t]{{0,4}}>[ \t\r\n]{{0,20}}",
         value=r"[^<>\s:;.,()\[\]{}=][^<>\s]{3,}(?=<|\Z)",
-        anchors=_ANCHORS,
+        anchors=ANCHORS,
         checks=(literal,),
         description="The content of an XML element with a secret's name",
         source="the notation of XML: settings of Maven, responses of web services",
@@ -272,9 +237,9 @@ ASSIGNMENTS = (
     ),
     Rule(
         "secret-flag",
-        context=rf"(?:{_FLAG})(?:{_NAMES}|client-secret|token|pass)(?:=|[ \t]{{1,3}})(?:{_MARK})?",
+        context=rf"(?:{_FLAG})(?:{NAMES}|client-secret|token|pass)(?:=|[ \t]{{1,3}})(?:{MARK})?",
         value=r"""[^\s"'`;|&<>\\$({\[-][^\s"'`;|&<>\\]{3,}""",
-        anchors=(*_ANCHORS, "token", "pass"),
+        anchors=(*ANCHORS, "token", "pass"),
         checks=(setting,),
         description="The value of a command line's flag for a password, a secret or a token",
         source="the notation of command lines",
@@ -294,4 +259,98 @@ ASSIGNMENTS = (
             "tool --password -u root",
         ),
     ),
+    Rule(
+        "secret-argument",
+        # A method is called on something, or says that it sets: `splitpasswd("x")` does neither.
+        context=rf"(?:{SECRET}{PAIRED}|(?:(?<=[.>])|(?<=[a-z])(?=[A-Z]))(?:{NAMES})\(){OPENED}",
+        value=QUOTED,
+        anchors=ANCHORS,
+        checks=(said,),
+        description="A string literal that is an argument after a secret's name, or its only one",
+        source="the notation of calls: define() in PHP, setProperty() and builders in Java",
+        examples=(
+            "define('DB_PASSWORD', 'canary0123');",
+            "define('AUTH_KEY',         'kzgllO;k$F_-W68 Fl*iEekX;-pn Canary1$')",
+            'System.setProperty("db.password", "canary0123")',
+            '.password("canary0123")',
+            'os.environ.setdefault("DB_PASSWORD", "canary0123")',
+        ),
+        near_misses=(
+            'getpass("Password", "password")',
+            'parser.add_argument("--password", "Password for the user 1 to log in")',
+            'os.getenv("API_KEY", "none")',
+            '.password("your-password")',
+            'translate("password", "form.password.label")',
+            '["password", "username2"]',
+        ),
+    ),
+    Rule(
+        "secret-block",
+        context=rf"(?:{SECRET}){NEXT_LINE}",
+        value=rf"[^{STOP}:#-][^{STOP}]{{4,}}[^{STOP}:.](?=[\r\n]|\Z)",
+        anchors=ANCHORS,
+        checks=(setting,),
+        description="A value on the line after a secret's name",
+        source="the notation of YAML: block values, and values on a line of their own",
+        examples=(
+            "password: |\n  canary0123\n",
+            "api_key: >-\n    canary0123\nnext: 1",
+            "secret:\n    canary0123",
+        ),
+        near_misses=(
+            "password:\n  description: of the user1",
+            "secret:\n  secretName: tls1",
+            "password: |\n  password of the user1",
+            "passwords:\n  - user123",
+            "api_key:\n    get_key(x1)",
+        ),
+    ),
+    Rule(
+        "secret-cell",
+        context=rf"(?:{_CELL})(?:{SECRET})[*`]{{0,2}}[ \t]{{0,20}}\|[ \t]{{1,20}}[*`]{{0,2}}",
+        value=r"[^\s|`*<>]{6,}(?=[\s|`*]|\Z)",
+        anchors=ANCHORS,
+        checks=(said,),
+        description="The cell beside a secret's name in a table of Markdown",
+        source="the notation of Markdown tables",
+        examples=(
+            "| password | canary0123 |",
+            "| **API key** | `canary-0123` |",
+            "|DB_PASSWORD| canary0123 |",
+        ),
+        near_misses=(
+            "| password | string |",
+            "| Password | varchar(64) |",
+            "| api_key | required | 1234567 |",
+            "| --- | --- |",
+            "{{ password | b64encode }}",
+            "| password | base64-encoded |",
+        ),
+    ),
+    Rule(
+        "secret-said",
+        context=rf"(?:{_SAID})[ ](?:is|was|to|will be)(?:[ ]now)?:?[ ][\"'`*]{{0,3}}",
+        value=rf"[^{STOP}*][^{STOP}]{{4,}}[^{STOP}.:!?*](?=[\s\"'`,;.:!?)*\]]|\Z)",
+        anchors=_SAID_ANCHORS,
+        checks=(said,),
+        description="A password, a secret or a key that a sentence names",
+        source="how people and models write: the password is ...",
+        examples=(
+            "The password is canary0123.",
+            "Your new API key is `canary-0123`, keep it.",
+            "I set the password to **canary0123**!",
+            "secret key is: canary0123",
+        ),
+        near_misses=(
+            "The password is required.",
+            "The password is base64-encoded.",
+            "The secret is HMAC-SHA256 signed",
+            "The password is 8 characters long",
+            "set the password to something better",
+            "The API key is stored in config1.yaml",
+            "The password is sha256(password1)",
+        ),
+    ),
 )
+
+ASSIGNMENTS = (*_OWN, *FOREIGN, *VENDORS)

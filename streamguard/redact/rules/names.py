@@ -1,0 +1,102 @@
+r"""Names that say of a value that it is secret.
+
+Strong names (password, secret, API key) make nearly any literal a secret. Weak names (token,
+key, auth) are everyday words of programs, and what is assigned to them has to look random;
+they count only as the last part of a longer name. Names are found in the middle of
+identifiers (`DB_PASSWORD`, `dbPassword`), never followed by another word (`password_file`,
+`tokenType`, `max_tokens`).
+"""
+
+from __future__ import annotations
+
+from streamguard.redact.rules.boundary import spellings
+
+__all__ = ["ANCHORS", "NAMES", "PARAMETER", "SECRET", "VARIABLE", "WEAK_ANCHORS", "WEAK_IS"]
+
+_STRONG = (
+    ("password",),
+    ("passwd",),
+    ("passphrase",),
+    ("pwd",),
+    ("secret",),
+    ("api", "key"),
+    ("access", "key"),
+    ("access", "token"),
+    ("auth", "key"),
+    ("auth", "token"),
+    ("api", "token"),
+    ("bot", "token"),
+    ("bearer", "token"),
+    ("session", "token"),
+    ("encryption", "key"),
+    ("private", "key"),
+    ("refresh", "token"),
+    ("signing", "key"),
+    ("nonce", "key"),
+    ("master", "key"),
+    ("account", "key"),
+    ("secret", "id"),
+)
+_SUFFIXES = ("key", "token", "value", "base", "old", "new", "prod", "dev", "test", "hash", "secure")
+# Short for a password, but only of something that has one: `first_pass` is a pass.
+_OWNERS = ("db", "user", "root", "admin", "smtp", "mail", "ftp", "ssh", "mysql", "pg", "redis", "proxy", "my")
+_SHORT = "|".join(
+    [
+        *(f"{owner}_pass|{owner.upper()}_PASS|{owner}Pass" for owner in _OWNERS),
+        *(f"{owner}_pw|{owner.upper()}_PW" for owner in ("db", "user", "root", "admin")),
+        "(?:AUTH|NONCE|LOGGED_IN)_SALT|LOGGED_IN_KEY",
+    ]
+)
+# A name of a type, in the notation of CloudFormation: what is assigned to it is none of its values.
+_NO_TYPE = "".join(rf"(?<!::{'[A-Za-z]' * width})" for width in range(7))
+
+NAMES = "|".join(spellings(*words) for words in _STRONG)
+"""Strong names."""
+
+_SUFFIX = "|".join([*_SUFFIXES, *map(str.title, _SUFFIXES), *map(str.upper, _SUFFIXES), "[0-9]{1,2}"])
+
+SECRET = rf"(?:(?:(?=[a-z])|{_NO_TYPE})(?:{NAMES})(?:[_-]?(?:{_SUFFIX})){{0,2}}|{_SHORT})"
+"""Strong names with what may follow them inside a name."""
+
+ANCHORS = (
+    *dict.fromkeys(form for *_, word in _STRONG for form in (word, word.title(), word.upper())),
+    *("_pass", "_PASS", "Pass", "_pw", "_PW", "_SALT", "LOGGED_IN_KEY"),
+)
+
+VARIABLE = (
+    rf"(?:{'|'.join('_?'.join(words).upper() for words in _STRONG)}|(?<![A-Z])PASS)"
+    rf"(?:_(?:{'|'.join(map(str.upper, _SUFFIXES))}|[0-9]{{1,2}})){{0,2}}"
+)
+"""Strong names of environment variables."""
+
+PARAMETER = (
+    rf"(?<=[?&])(?:client[_-]?|user[_-]?)?(?:{'|'.join('[_-]?'.join(words) for words in _STRONG)})"
+    r"|(?<=[?&])(?:pass|apiKey|accessToken)"
+)
+"""Strong names of parameters in queries and forms."""
+
+_WEAK = ("key", "token", "auth", "pass", "creds", "credential", "credentials")
+_BENIGN = ("public", "primary", "foreign", "cache", "sort", "replica", "plan")
+_NOT_BENIGN = "".join(
+    rf"(?<![{word[0]}{word[0].upper()}]{word[1:]}{mark})(?<!{word.upper()}{mark})"
+    for word in _BENIGN
+    for mark in ("", "[_ -]")
+)
+
+
+def _weak(word: str) -> str:
+    return rf"{_NOT_BENIGN}(?:(?<![A-Za-z]){word}|{_NO_TYPE}{word.title()}|(?<![A-Z]){word.upper()})"
+
+
+# The name and the sign after it are one literal for the prefilter: `key` alone is everywhere.
+WEAK_IS = "|".join(
+    form
+    for word in map(_weak, _WEAK)
+    for form in (
+        rf"""{word}(?:[ ]?[:=]|\(|["'](?:[ ]?:|,|\])|["'][ ]=|\\"[ ]?:|[ ][?.+|]=)[:=>\] \t]{{0,6}}""",
+        rf"{word}[ ][ ][ \t]{{0,8}}[:=]{{1,2}}[ \t]{{0,4}}",
+    )
+)
+"""Weak names with the sign after them."""
+
+WEAK_ANCHORS = tuple(form for word in _WEAK for form in (word, word.title(), word.upper()))
