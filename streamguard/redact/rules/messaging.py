@@ -178,6 +178,20 @@ MESSAGING = (
         near_misses=("mlsn.com", "os_v2_app_id", "mlsn." + "x" * 64),
     ),
     Rule(
+        "mailchimp",
+        context=rf"{LEFT}[0-9a-f]{{8}}",
+        value=r"[0-9a-f]{18}[0-9a-z]{6}-us[0-9][0-9]?(?![A-Za-z0-9])",
+        anchors=("-us",),
+        checks=(random_looking,),
+        description="Mailchimp API keys, from the ninth character on",
+        source="Mailchimp's documentation: 32 hexadecimal digits, -us, the data centre's number",
+        examples=(
+            "0123abcd" * 3 + "01canary-us12",
+            "MAILCHIMP_KEY=" + "89ef0123" * 3 + "01canary-us5\n",
+        ),
+        near_misses=("0123abcd-us1", "a" * 32 + "-us1", "0123abcd" * 4 + "-usb"),
+    ),
+    Rule(
         "mandrill",
         value=rf"{STRICT_LEFT}md-[A-Za-z0-9_-]{{22}}(?![A-Za-z0-9_-])",
         anchors=("md-",),

@@ -199,6 +199,17 @@ SAAS = (
         near_misses=("mesh", "0123abcdefmsh", "abcdefmshp1jsn"),
     ),
     Rule(
+        "maxmind",
+        context=rf"{LEFT}[A-Za-z0-9]{{6}}_[A-Za-z0-9]{{8}}",
+        value=r"[A-Za-z0-9]{21}_mmk(?![A-Za-z0-9_])",
+        anchors=("_mmk",),
+        checks=(random_looking,),
+        description="MaxMind licence keys, from the sixteenth character on",
+        source="MaxMind's documentation: 6 characters, an underscore, 29 characters, _mmk",
+        examples=("Ab12Cd_" + "a1B2c3D4" + _CANARY[:21] + "_mmk", "Ab12Cd_a1B2c3D4" + _CANARY[:21] + "_mmk."),
+        near_misses=("name_mmk", "random_" + "a" * 29 + "_mmk"),
+    ),
+    Rule(
         "tines-webhook",
         context=r"tines\.com\\?/webhook\\?/[A-Za-z0-9]+\\?/",
         value=r"[A-Za-z0-9]{16,}",
