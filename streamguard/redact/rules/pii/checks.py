@@ -117,18 +117,19 @@ def _beginnings(value: str) -> Iterator[str]:
 
 def international_phone(value: str) -> bool:
     """A number that is given out in the country its code names."""
-    return any(_valid_phone(number, None) for number in _beginnings(value))
+    number = "+" + re.sub(r"^(?:\+|%2B|00)", "", value)
+    return any(_valid_phone(beginning, None) for beginning in _beginnings(number))
 
 
 def us_phone(value: str) -> bool:
     """A number of the North American plan, with an area code and an exchange in use."""
-    return _valid_phone(value, "US") or _valid_phone("+1" + value[-14:].lstrip("1 .-"), None)
+    return _valid_phone(value, "US")
 
 
 def national_phone(value: str) -> bool:
     """A number of one of `REGIONS`."""
-    if value[0] == "+" or value.startswith("00"):
-        return international_phone("+" + value.lstrip("+0"))
+    if value.startswith(("+", "00")):
+        return international_phone(value)
     return any(_valid_phone(number, region) for number in _beginnings(value) for region in REGIONS)
 
 
@@ -160,8 +161,9 @@ def ip_address(value: str) -> bool:
 
 
 def mac_address(value: str) -> bool:
-    """An address of one device: neither none nor all of them."""
-    return len(set(re.sub(r"[:.-]", "", value))) > 1
+    """An address of one device: neither none nor all of them, and no fingerprint."""
+    plain = re.sub(r"[:.-]", "", value)
+    return len(plain) == 12 and len(set(plain)) > 1
 
 
 def credentials(value: str) -> bool:

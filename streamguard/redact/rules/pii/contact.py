@@ -21,12 +21,14 @@ _PHONE_WORDS = (
     "휴대폰", "फ़ोन", "फोन", "هاتف", "טלפון", "τηλ", "τηλέφωνο", "telp", "telepono",
 )  # fmt: skip
 
-# The letter of an escape and the digits of `%3D` do not belong to the address behind them.
+# The letter of an escape and the digits of `%3D` do not belong to the address behind them;
+# the name behind `DOMAIN\` does.
 _LOCAL = rf"{LETTERS}0-9_"
 _BEFORE = (
-    rf"(?:(?<![{_LOCAL}.+%\\-])(?<!%[0-9A-Fa-f])"
+    rf"(?:(?<![{_LOCAL}+%\\-])(?<!%[0-9A-Fa-f])|(?<=\\)(?![nrtbfux])|(?<=\\[ux])(?![0-9A-Fa-f])"
     r"|(?<=\\[nrtbf])|(?<=%[0-9A-Fa-f]{2})|(?<=\\x[0-9A-Fa-f]{2})|(?<=\\u[0-9A-Fa-f]{4}))"
 )
+_PHONE_END = "(?![A-Za-z0-9_])"
 
 PII_CONTACT = (
     Rule(
@@ -34,7 +36,7 @@ PII_CONTACT = (
         # The bound of the local part is what makes base64 and hexadecimal dumps pass.
         value=(
             rf"{_BEFORE}[{_LOCAL}+-][{_LOCAL}.+'-]{{0,63}}(?:@|%40)"
-            rf"(?:[{LETTERS}0-9-]+\.)+(?:[{LETTERS}]{{2,24}}|xn--[a-z0-9-]{{2,59}})(?![{LETTERS}0-9-])"
+            rf"(?:[{LETTERS}0-9-]+\.)+(?:[{LETTERS}]{{2,24}}|xn--[a-z0-9-]{{2,59}})(?![{LETTERS}0-9])"
         ),
         anchors=("@", "%40"),
         checks=(checks.email,),
@@ -54,14 +56,18 @@ PII_CONTACT = (
             "logo@2x.png",
             "@pytest.fixture",
             "lodash@4.17.21 and thing@1.2.beta",
+            "a..b@example.com",
             "user@localhost, user@, @test.com",
             "systemctl start user@1000.service",
         ),
     ),
     Rule(
         "phone-international",
-        value=rf"(?<![A-Za-z0-9+])\+[1-9](?:[ \u00a0().-]{{0,2}}[0-9]){{6,14}}{NUMBER_END}",
-        anchors=("+",),
+        value=(
+            r"(?:(?<![A-Za-z0-9+])(?:\+|%2B)[1-9]|(?<![A-Za-z0-9_.-])00[1-9][0-9]{0,2}[ -])"
+            rf"(?:[ \u00a0().-]{{0,2}}[0-9]){{6,14}}{_PHONE_END}"
+        ),
+        anchors=("+", "%2B", "00"),
         checks=(checks.international_phone,),
         hashed=False,
         description="Phone numbers with a country code",
@@ -71,6 +77,8 @@ PII_CONTACT = (
             "+49 (30) 901820",
             "tel:+442079460000 or +44 20 7946 0958.",
             "WhatsApp: +55 11 96123-4567",
+            "?tel=%2B4930901820",
+            "0049 30 901820",
         ),
         near_misses=("x = a +1234567", "+1 234", "+999 1234 5678", "1+4155552671"),
     ),
@@ -120,7 +128,7 @@ PII_CONTACT = (
     Rule(
         "phone-announced",
         context=rf"(?:{announced(*_PHONE_WORDS)})",
-        value=rf"{NUMBER}(?:\+|\(\+?)?[0-9](?:[ \u00a0()./-]{{0,3}}[0-9]){{6,14}}{NUMBER_END}",
+        value=rf"{NUMBER}(?:\+|\(\+?)?[0-9](?:[ \u00a0()./-]{{0,3}}[0-9]){{6,14}}{_PHONE_END}",
         anchors=words_of(*_PHONE_WORDS),
         checks=(checks.national_phone,),
         hashed=False,

@@ -20,7 +20,7 @@ _ESCAPES = r"(?<=\\[nrtbf])|(?<=%[0-9A-Fa-f]{2})|(?<=\\x[0-9A-Fa-f]{2})|(?<=\\u[
 WORD = rf"(?:(?<![A-Za-z0-9_\\%])(?<!%[0-9A-Fa-f])|{_ESCAPES})"
 """Before a value of letters and digits."""
 
-NUMBER = rf"(?:(?<![A-Za-z0-9_\\%])(?<!%[0-9A-Fa-f])(?<![A-Za-z0-9]-)(?<![0-9]\.)|{_ESCAPES})"
+NUMBER = rf"(?:(?<![A-Za-z0-9_%])(?<!%[0-9A-Fa-f])(?<![A-Za-z0-9]-)(?<![0-9]\.)|{_ESCAPES})"
 """Before a number that is no part of a decimal, a version or a UUID."""
 
 NUMBER_END = r"(?![A-Za-z0-9_-])"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from streamguard.redact.rule import Rule
 from streamguard.redact.rules.pii import checks
-from streamguard.redact.rules.pii.edges import NUMBER, NUMBER_END, WORD
+from streamguard.redact.rules.pii.edges import NUMBER, WORD
 
 __all__ = ["PII_PAYMENT"]
 
@@ -47,7 +47,7 @@ PII_PAYMENT = (
         "payment-card-long",
         value=(
             rf"{NUMBER}[2-6][0-9]{{3}}(?:(?:[ ]{_D4}){{3}}[ ][0-9]{{3}}|(?:-{_D4}){{3}}-[0-9]{{3}}"
-            rf"|[0-9]{{4}}[ ][0-9]{{11,13}}){NUMBER_END}"
+            rf"|[0-9]{{4}}[ ][0-9]{{11,13}})(?![A-Za-z0-9_])"
         ),
         checks=(checks.card,),
         hashed=False,
@@ -61,7 +61,7 @@ PII_PAYMENT = (
         value=(
             rf"{NUMBER}(?:[1-689][0-9]{{12,18}}"
             rf"|[2-689][0-9]{{3}}(?:(?:[ ]{_D4}){{3}}|(?:-{_D4}){{3}}|(?:\.{_D4}){{3}}|(?:\u00a0{_D4}){{3}})"
-            rf"|3[0-9]{{3}}(?:[ ][0-9]{{6}}[ ][0-9]{{4,5}}|-[0-9]{{6}}-[0-9]{{4,5}})){NUMBER_END}"
+            rf"|3[0-9]{{3}}(?:[ ][0-9]{{6}}[ ][0-9]{{4,5}}|-[0-9]{{6}}-[0-9]{{4,5}}))(?![A-Za-z0-9_])"
         ),
         checks=(checks.card,),
         hashed=False,
