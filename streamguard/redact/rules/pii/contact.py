@@ -16,8 +16,8 @@ __all__ = ["PII_CONTACT"]
 
 _PHONE_WORDS = (
     "tel", "phone", "mobile", "cell", "fax", "whatsapp", "msisdn", "telefon", "telefono", "teléfono",
-    "téléphone", "telefone", "telephone", "celular", "móvil", "portable", "handy", "mobil", "cellulare",
-    "numéro", "gsm", "тел", "телефон", "моб", "номер", "电话", "手机", "電話", "手機", "携帯", "전화",
+    "téléphone", "telefone", "telephone", "celular", "móvil", "mobil", "cellulare",
+    "gsm", "тел", "телефон", "моб", "电话", "手机", "電話", "手機", "携帯", "전화",
     "휴대폰", "फ़ोन", "फोन", "هاتف", "טלפון", "τηλ", "τηλέφωνο", "telp", "telepono",
 )  # fmt: skip
 
@@ -99,7 +99,7 @@ PII_CONTACT = (
         "phone-trunk",
         value=(
             # Two groups alone may be anything: a postal code, a number on a form.
-            rf"{NUMBER}(?<![0-9A-Z]{{2}}[ ])"
+            rf"{NUMBER}(?<![0-9A-Z][ ])"
             r"(?:(?:\(0[1-9][0-9]{0,4}\)[ ]?|0[1-9][0-9]{0,4}[ ]?/[ ]?)[0-9]{2,8}(?:[ -][0-9]{2,5}){0,4}"
             r"|0[1-9][0-9]{0,4}[ -][0-9]{2,8}(?:[ -][0-9]{2,5}){1,4}"
             rf"|0[ ]\(?[1-9][0-9]{{2}}\)?(?:[ -][0-9]{{2,4}}){{2,3}}){NUMBER_END}"

@@ -25,7 +25,9 @@ NUMBER = rf"(?:(?<![A-Za-z0-9_%])(?<!%[0-9A-Fa-f])(?<![A-Za-z0-9]-)(?<![0-9]\.)|
 
 NUMBER_END = r"(?![A-Za-z0-9_-])"
 
-_GAP = r"[^0-9\n]{0,24}"
+# Not counted: each character counted would be a state of its own, times those of a word.
+_SAME = r"[^0-9\n,.;!?}，。]*"
+_GAP = rf"{_SAME}(?:\.{_SAME}){{0,2}}"
 
 
 def digits(count: int, *, most: int | None = None, first: str = "[0-9]") -> str:
@@ -46,7 +48,8 @@ def announced(*words: str) -> str:
 
     Lower-case words are known in their usual spellings, others as they are written here.
     Words of up to four letters stand alone; longer ones may be inflected. Between the word and
-    the value there may be other words, but no digit and no line break.
+    the value there may be others of the same sentence, but no digit and no line break; two
+    periods, as behind `tel.` and `no.`, do not end it.
     """
     return rf"(?<![{LETTERS}])(?:{'|'.join(map(_forms, words))}){_GAP}"
 

@@ -127,7 +127,7 @@ WORDS = (
         check=checks.german_health_insurance,
     ),
     _number(
-        "fr-nif", "nif, numéro fiscal, fiscal, spi, impôts", digits(13, first="[0-3]"), "fr.nif",
+        "fr-nif", "nif, numéro fiscal, impôts", digits(13, first="[0-3]"), "fr.nif",
         "French tax numbers",
         ("numéro fiscal : 30 23 217 600 053", "NIF 3023217600053"),
         ("NIF 3023217600054",),
@@ -227,7 +227,7 @@ WORDS = (
         ("rodné číslo 7103192746",),
     ),
     _number(
-        "baltic-number", "isikukood, asmens kodas, ik, personal code", "[1-6][0-9]{10}", "ee.ik lt.asmens",
+        "baltic-number", "isikukood, asmens kodas, personal code", "[1-6][0-9]{10}", "ee.ik lt.asmens",
         "Estonian and Lithuanian personal codes",
         ("isikukood 36805280109", "asmens kodas: 33309240064"),
         ("isikukood 36805280108",),
@@ -257,7 +257,7 @@ WORDS = (
         ("תעודת זהות 39337422",),
     ),
     _number(
-        "nif-number", "nif, dni, nie, contribuinte, documento", digits(8, most=9), "pt.nif pe.cui",
+        "nif-number", "nif, dni, contribuinte, documento", digits(8, most=9), "pt.nif pe.cui",
         "Portuguese tax numbers and Peruvian identity numbers",
         ("NIF: 501 964 843", "contribuinte 501964843"),
         ("NIF: 501 964 842", "unified 501964843"),
@@ -281,7 +281,7 @@ WORDS = (
         ("Thai ID 3100600445636",),
     ),
     _number(
-        "latin-american-id", "cédula, cedula, rut, run, cuit, cuil, ci", "[0-9]{7,10}[0-9Kk]?(?:-[0-9Kk])?",
+        "latin-american-id", "cédula, cedula, rut, cuit, cuil", "[0-9]{7,10}[0-9Kk]?(?:-[0-9Kk])?",
         "ec.ci cl.rut ar.cuit do.cedula",
         "Identity numbers of Ecuador, Chile, Argentina and the Dominican Republic in one piece",
         ("RUT: 12531909-2", "cédula 171430710-3", "CUIT 20055361682"),
