@@ -323,7 +323,7 @@ def setting(value: str) -> bool:
     """An unquoted value after the name of a secret, which in code is an expression."""
     if value.isdigit():
         return len(value) >= 6
-    return literal(value) and not is_code(value.rstrip(",;.")) and not _is_comparison(value)
+    return literal(value) and not is_code(value.rstrip(",;.?")) and not _is_comparison(value)
 
 
 def said(value: str) -> bool:

@@ -73,6 +73,44 @@ def test_a_documented_example_is_not_genuine() -> None:
 @pytest.mark.parametrize(
     "value",
     [
+        "sample-api-key",
+        "your-example-key-here",
+        "dummy_token_abc123",
+        "example-key-1234567890",
+        "sk-ab12...wxyz",
+        "xoxb-xxxx-xxxx",
+        "AKIA************CDEF",
+        "redacted",
+        "[REDACTED:jwt:0a1b2c3d]",
+        "AKIAI44QH8DHB" + "EXAMPLE",
+    ],
+)
+def test_a_word_or_a_mask_stands_for_a_value(value: str) -> None:
+    assert not checks.genuine(value)
+    assert not checks.literal(value)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "Xk9-sample-77qLmT2p",
+        "Xk9----77qLmT2p",
+        "Xk9xxxx77qLmT2p",
+        "Xk9...77qLmT2p",
+        "redacted-9fK2mmQ1zP",
+        "9fK2mmQ1-example",
+        "Kq92mTz7####Lw3x",
+    ],
+)
+def test_a_word_or_a_mask_in_a_password_is_part_of_it(value: str) -> None:
+    assert checks.genuine(value)
+    assert checks.literal(value)
+    assert checks.setting(value)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
         "password",
         "your-api-key",
         "YOUR_API_KEY",
@@ -120,6 +158,8 @@ def test_words_that_people_use(value: str) -> None:
         "<%= ENV['x'] %>",
         "#{token}",
         "@TOKEN@",
+        "%s:%s",
+        "${env:default(x)[0]}",
         "prefix-${X}",
         "Bearer-{token}",
     ],
@@ -130,7 +170,17 @@ def test_templates(value: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "value", ["hunter2", "a$b", "100%", "p@ss", "$A3ae68d9f8ccfc898ee2555a5f8f228b9", "x9k2m4p8q1z7w3v5${y}"]
+    "value",
+    [
+        "hunter2",
+        "a$b",
+        "100%",
+        "p@ss",
+        "p@$sword9!Kq",
+        "hunter2${X}",
+        "$A3ae68d9f8ccfc898ee2555a5f8f228b9",
+        "x9k2m4p8q1z7w3v5${y}",
+    ],
 )
 def test_what_is_no_template(value: str) -> None:
     assert not checks.is_template(value)
@@ -150,6 +200,7 @@ def test_what_is_no_template(value: str) -> None:
         "vault:secret/data/app#key",
         "op://vault/item/field",
         "env:TOKEN",
+        "os.environ/OPENAI_API_KEY",
     ],
 )
 def test_references(value: str) -> None:
@@ -251,6 +302,7 @@ def test_a_random_value_is_a_secret_everywhere(value: str) -> None:
         checks.variable,
         checks.setting,
         checks.uri_password,
+        checks.said,
     ):
         assert check(value), check
 
@@ -267,6 +319,48 @@ def test_a_weak_name_needs_more_than_that(value: str) -> None:
 )
 def test_a_literal_may_be_any_word(value: str) -> None:
     assert checks.literal(value)
+
+
+def test_a_sentence_names_a_value_with_a_digit() -> None:
+    assert checks.said("canary0123")
+    for value in ("required", "base64-encoded", "HMAC-SHA256", "x1", "8-12", "config1.yaml"):
+        assert not checks.said(value), value
+
+
+def test_a_key_of_a_service_is_a_uuid_or_random() -> None:
+    for value in (
+        "550e8400-e29b-41d4-a716-446655440000",
+        "6koe5izlxagetko",
+        "00550845614856064871687544244254",
+    ):
+        assert checks.vendor_key(value), value
+    for value in (
+        "1234567890123456789",
+        "7.112.0-rc.1",
+        "00000000-0000-0000-0000-000000000000",
+        "my-app-on-24",
+    ):
+        assert not checks.vendor_key(value), value
+
+
+@pytest.mark.parametrize(
+    "value", ["s?.type===t.kind", "e.auth_key??null", "y:s.username+=y", "a=>b.c", "x||y"]
+)
+def test_names_on_both_sides_of_an_operator_are_code(value: str) -> None:
+    assert not checks.setting(value)
+
+
+@pytest.mark.parametrize(
+    "value", ["abc/Kq92mTz7+Lw3x", "/GNvEGgEXY9BS/YNvE1sdf.YNvEGXEXY9BS", "Xk9=9Kq!", "a==b9!K"]
+)
+def test_base64_and_symbols_are_no_code(value: str) -> None:
+    assert not checks.is_reference(value)
+    assert checks.literal(value)
+
+
+def test_a_literal_is_not_a_text_without_spaces() -> None:
+    assert not checks.literal("PassWordMustBeAtLeast6Chars.")
+    assert checks.literal("CorrectHorseBatteryStaple")
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ from streamguard.redact.rules.vendor_names import VENDORS
 
 __all__ = ["ASSIGNMENTS"]
 
-_ATTRIBUTE = r"""[ \t]{1,4}[A-Za-z_:.-]{1,24}=["'][^<>"'\n]{0,60}["']"""
+_ATTRIBUTE = r"""[ \t]+[A-Za-z_:.-]+=["'][^<>"'\n]*["']"""
 _FLAG = "|".join(
     [
         *(f"(?<=--{word})" for word in ("", "db-", "app-", "user-", "root-", "admin-")),
@@ -216,7 +216,7 @@ _OWN = (
     ),
     Rule(
         "secret-element",
-        context=rf"{SECRET}(?:{_ATTRIBUTE}){{0,3}}[ \t]{{0,4}}>[ \t\r\n]{{0,20}}",
+        context=rf"{SECRET}(?:{_ATTRIBUTE})*[ \t]*>[ \t\r\n]*",
         value=r"[^<>\s:;.,()\[\]{}=][^<>\s]{3,}(?=<|\Z)",
         anchors=ANCHORS,
         checks=(literal,),
@@ -237,7 +237,7 @@ _OWN = (
     ),
     Rule(
         "secret-flag",
-        context=rf"(?:{_FLAG})(?:{NAMES}|client-secret|token|pass)(?:=|[ \t]{{1,3}})(?:{MARK})?",
+        context=rf"(?:{_FLAG})(?:{NAMES}|client-secret|token|pass)(?:=|[ \t]+)(?:{MARK})?",
         value=r"""[^\s"'`;|&<>\\$({\[-][^\s"'`;|&<>\\]{3,}""",
         anchors=(*ANCHORS, "token", "pass"),
         checks=(setting,),
@@ -307,7 +307,7 @@ _OWN = (
     ),
     Rule(
         "secret-cell",
-        context=rf"(?:{_CELL})(?:{SECRET})[*`]{{0,2}}[ \t]{{0,20}}\|[ \t]{{1,20}}[*`]{{0,2}}",
+        context=rf"(?:{_CELL})(?:{SECRET})[*`]{{0,2}}[ \t]*\|[ \t]+[*`]{{0,2}}",
         value=r"[^\s|`*<>]{6,}(?=[\s|`*]|\Z)",
         anchors=ANCHORS,
         checks=(said,),

@@ -43,12 +43,12 @@ def _either(names: str) -> list[str]:
     return list(dict.fromkeys(form for word in words for form in (word, word[0].upper() + word[1:])))
 
 
-_SPACE = "[ \\t\u00a0\u202f]{0,4}"
+_SPACE = "[ \\t\u00a0\u202f]*"
 _SIGN = "(?:[:：=]|[ \u00a0\u202f][:：=]|[\"'][:：]|[*]{2}[:：]|[:：][*]{2})"
 _IS = r"(?:ist|lautet|est|es|é|это|—|–|-|is):?"
 _WEAK = [*_either("токен ключ schlüssel jeton clé clave chave"), "トークン", "토큰"]
 _BECAME = "(?:是|为|為|(?:已设置|设置|設定|設置|已改|修改|改|已重置|重置)[为為成])"
-_OF = r"(?:[ ][^\W\d_]{1,12}){0,2}"  # mot de passe de Marie, пароль от базы
+_OF = r"(?:[ ][^\W\d_]+){0,2}"  # mot de passe de Marie, пароль от базы
 _OPEN = r"""["'`«„“‘「『]"""
 _STOP = r"""\s"'`,;()\[\]{}<>|&\\，。；、！？（）「」『』«»„“”‘’*"""
 _IDEOGRAPHS = r"\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"  # right after a value they end it nowhere: a text

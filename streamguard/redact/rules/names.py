@@ -9,6 +9,8 @@ identifiers (`DB_PASSWORD`, `dbPassword`), never followed by another word (`pass
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from streamguard.redact.rules.boundary import spellings
 
 __all__ = ["ANCHORS", "NAMES", "PARAMETER", "SECRET", "VARIABLE", "WEAK_ANCHORS", "WEAK_IS"]
@@ -48,6 +50,7 @@ _SHORT = "|".join(
     ]
 )
 # A name of a type, in the notation of CloudFormation: what is assigned to it is none of its values.
+# One after a number and a colon is part of an address: `arn:aws:secretsmanager:...:1234:secret:name`.
 _NO_TYPE = "".join(rf"(?<!::{'[A-Za-z]' * width})" for width in range(7))
 
 NAMES = "|".join(spellings(*words) for words in _STRONG)
@@ -55,7 +58,7 @@ NAMES = "|".join(spellings(*words) for words in _STRONG)
 
 _SUFFIX = "|".join([*_SUFFIXES, *map(str.title, _SUFFIXES), *map(str.upper, _SUFFIXES), "[0-9]{1,2}"])
 
-SECRET = rf"(?:(?:(?=[a-z])|{_NO_TYPE})(?:{NAMES})(?:[_-]?(?:{_SUFFIX})){{0,2}}|{_SHORT})"
+SECRET = rf"(?:(?:(?=[a-z])(?<![0-9]:)|(?=[A-Z]){_NO_TYPE})(?:{NAMES})(?:[_-]?(?:{_SUFFIX})){{0,2}}|{_SHORT})"
 """Strong names with what may follow them inside a name."""
 
 ANCHORS = (
@@ -84,18 +87,22 @@ _NOT_BENIGN = "".join(
 )
 
 
-def _weak(word: str) -> str:
-    return rf"{_NOT_BENIGN}(?:(?<![A-Za-z]){word}|{_NO_TYPE}{word.title()}|(?<![A-Z]){word.upper()})"
-
-
 # The name and the sign after it are one literal for the prefilter: `key` alone is everywhere.
-WEAK_IS = "|".join(
-    form
-    for word in map(_weak, _WEAK)
-    for form in (
-        rf"""{word}(?:[ ]?[:=]|\(|["'](?:[ ]?:|,|\])|["'][ ]=|\\"[ ]?:|[ ][?.+|]=)[:=>\] \t]{{0,6}}""",
-        rf"{word}[ ][ ][ \t]{{0,8}}[:=]{{1,2}}[ \t]{{0,4}}",
-    )
+_WEAK_SIGN = "|".join(
+    [
+        r"""(?:[ ]?[:=]|\(|["'](?:[ ]?:|,|\])|["'][ ]=|\\"[ ]?:|[ ][?.+|]=)[:=>\] \t]*""",
+        r"[ ][ ][ \t]*[:=]+[ \t]*",
+    ]
+)
+
+
+def _weak(names: Iterable[str]) -> str:
+    return "|".join(f"{name}(?:{_WEAK_SIGN})" for name in names)
+
+
+WEAK_IS = (
+    rf"{_NOT_BENIGN}(?:(?<![A-Za-z])(?:{_weak(_WEAK)})|{_NO_TYPE}(?:{_weak(map(str.title, _WEAK))})"
+    rf"|(?<![A-Z])(?:{_weak(map(str.upper, _WEAK))}))"
 )
 """Weak names with the sign after them."""
 

@@ -11,17 +11,18 @@ __all__ = ["END", "GAP", "IS", "MARK", "NEXT_LINE", "OPENED", "PAIRED", "QUOTED"
 MARK = r"""\\{0,3}["'`]"""
 """A quotation mark, escaped perhaps, as in JSON inside JSON."""
 
-GAP = r"[ \t]{0,8}"
+# Not counted: every count would be a state of its own in the automaton.
+GAP = r"[ \t]*"
 
 _CLOSED = rf"(?:{MARK})?(?:\[[0-9]{{0,3}}\]|\])?"
-_TYPE = r":[ ]?[A-Za-z&][A-Za-z0-9_.\[\]|<>'& ]{0,24}="
+_TYPE = r":[ ]?(?:&'[a-z]+[ ]|&)?[A-Za-z][A-Za-z0-9_.\[\]<>]*(?:[ ]?\|[ ]?[A-Za-z]+)?[ ]?="
 _BOLD = r"\*{0,2}"  # in Markdown a name is often set in bold, with its colon or without
 _SIGN = r"(?:[?+.|]{1,2}=|=>|!==?|:{1,3}={0,2}|={1,3}|：)"
-_LINE = r"(?:\\[nr]|\r?\n)[ \t]{0,24}"
+_LINE = r"(?:\\[nr]|\r?\n)[ \t]*"
 # An object or a block whose only or first entry is the value, as in Terraform or a schema.
 _NESTED = rf"""\{{(?:{_LINE})?[ ]?(?:{MARK})?(?:value|default|content)(?:{MARK})?{GAP}[:=][ ]?"""
 # The entry after the one that holds the name, as in Kubernetes: `name: X` and `value: Y`.
-_ENTRY = rf"""(?:{MARK})?,?(?:[ ]|{_LINE})[ ]{{0,4}}(?:{MARK})?[vV]alue(?:{MARK})?{GAP}[:=]"""
+_ENTRY = rf"""(?:{MARK})?,?(?:[ ]|{_LINE})(?:{MARK})?[vV]alue(?:{MARK})?{GAP}[:=]"""
 
 IS = (
     rf"(?:{_CLOSED}{_BOLD}{GAP}(?:{_TYPE}|(?:string|value)[ ]?=|{_SIGN}){_BOLD}{GAP}(?:{_NESTED})?"
@@ -30,13 +31,13 @@ IS = (
 )
 """The sign between a name and its value, with what may stand around it."""
 
-NEXT_LINE = rf"""(?:{MARK})?{GAP}(?:=|:)[ ]?(?:[|>][+-]?|\()?[ ]?\r?\n[ \t]{{1,24}}"""
+NEXT_LINE = rf"""(?:{MARK})?{GAP}(?:=|:)[ ]?(?:[|>][+-]?|\()?[ ]?\r?\n[ \t]+"""
 """The same where the value begins on the next line: a block of YAML, brackets of Python."""
 
 OPENED = rf"""[@bBfFrRuU]{{0,2}}(?:"{{3}}|'{{3}}|{MARK})"""
 """What opens a string literal."""
 
-PAIRED = rf"""{MARK},[ \t]{{0,12}}"""
+PAIRED = rf"""{MARK},{GAP}"""
 """Between a name and a value that are arguments of a call: `set("name", "value")`."""
 
 # A string in quotes, which may hold white space if it is short; one in escaped quotes,

@@ -45,9 +45,14 @@ _ENDS = r"""(?:["']:|:|=|[ ]=)[:=>]?"""
 def _spelled(name: str) -> tuple[str, ...]:
     parts = name.split("-")
     camel = "".join(map(str.title, parts))
-    forms = ["".join(parts), camel, parts[0] + camel[len(parts[0]) :], "".join(parts).title()]
-    forms += [mark.join(parts) for mark in "_-"]
-    return tuple(dict.fromkeys([*forms, *map(str.upper, (forms[0], forms[-2]))]))
+    forms = [
+        "".join(parts),
+        camel,
+        parts[0] + camel[len(parts[0]) :],
+        "".join(parts).title(),
+        "_".join(parts),
+    ]
+    return tuple(dict.fromkeys([*forms, forms[0].upper(), forms[-1].upper()]))
 
 
 def _branched(names: Iterable[str], depth: int = 3) -> str:
@@ -68,8 +73,8 @@ _ANY = _branched(_FORMS)
 _WORD = [form for word in _WORDS.split() for form in _spelled(word)]
 # What ends in these is no key: an identifier, unless of an access, a digest, a name.
 _NO_ID = "".join(f"(?<!{end})" for end in ("[Ii]d", "ersion", "ame", "ash", "rl", "ommit", "igest"))
-_NAME = "|".join([rf"(?:{_ANY})[A-Za-z0-9_.-]*", *(rf"(?<![A-Za-z:]){form}{_GOES_ON}" for form in _WORD)])
-_SAID = "|".join(rf"(?<![A-Za-z:]){form}{_ENDS}" for form in _WORD)
+_NAME = rf"(?:(?:{_ANY})[A-Za-z0-9_.-]*|(?<![A-Za-z:])(?:{'|'.join(form + _GOES_ON for form in _WORD)}))"
+_SAID = rf"(?<![A-Za-z:])(?:{'|'.join(form + _ENDS for form in _WORD)})"
 _ELEMENT = r">[ \t\r\n]*"
 
 VENDORS = (
