@@ -108,7 +108,7 @@ PII_NETWORK = (
         "mac-address",
         # A fingerprint is taken along as a whole, and refused by the check.
         value=(
-            rf"{WORD}(?<![0-9][:-])(?:{_HEX}{{2}}(?::{_HEX}{{2}}){{5,39}}|{_HEX}{{2}}(?:-{_HEX}{{2}}){{5,39}}"
+            rf"{WORD}(?<![0-9]{_HEX}[:-])(?<!{_HEX}[0-9][:-])(?:{_HEX}{{2}}(?::{_HEX}{{2}}){{5,39}}|{_HEX}{{2}}(?:-{_HEX}{{2}}){{5,39}}"
             rf"|{_HEX}{{4}}\.{_HEX}{{4}}\.{_HEX}{{4}})(?![A-Za-z0-9_:-])"
         ),
         checks=(checks.mac_address,),
