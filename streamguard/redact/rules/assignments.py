@@ -216,7 +216,7 @@ _OWN = (
     ),
     Rule(
         "secret-element",
-        context=rf"{SECRET}(?:{_ATTRIBUTE})*[ \t]*>[ \t\r\n]*",
+        context=rf"{SECRET}[\"']?(?:{_ATTRIBUTE})*[ \t]*>[ \t\r\n]*",
         value=r"[^<>\s:;.,()\[\]{}=][^<>\s]{3,}(?=<|\Z)",
         anchors=ANCHORS,
         checks=(literal,),
@@ -226,6 +226,7 @@ _OWN = (
             "<password>canarycanary</password>",
             '<db:Secret id="new" >\n  Canary$1234</db:Secret>',
             "<SecretAccessKey>canary0123</SecretAccessKey>",
+            '<property name="password">canarycanary</property>',
         ),
         near_misses=(
             "<password>${env.PASSWORD}</password>",
@@ -233,6 +234,8 @@ _OWN = (
             "<password>Enter your password</password>",
             "<password>changeme</password>",
             "<passwordPolicy>strict1</passwordPolicy>",
+            '<label for="password">Password</label>',
+            '<input type="password">required</input>',
         ),
     ),
     Rule(

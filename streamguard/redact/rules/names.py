@@ -19,6 +19,7 @@ _STRONG = (
     ("password",),
     ("passwd",),
     ("passphrase",),
+    ("passcode",),
     ("pwd",),
     ("secret",),
     ("api", "key"),
@@ -44,7 +45,7 @@ _SUFFIXES = ("key", "token", "value", "base", "old", "new", "prod", "dev", "test
 _OWNERS = ("db", "user", "root", "admin", "smtp", "mail", "ftp", "ssh", "mysql", "pg", "redis", "proxy", "my")
 _SHORT = "|".join(
     [
-        *(f"{owner}_pass|{owner.upper()}_PASS|{owner}Pass" for owner in _OWNERS),
+        *(f"{owner}[_.]pass|{owner.upper()}_PASS|{owner}Pass" for owner in _OWNERS),
         *(f"{owner}_pw|{owner.upper()}_PW" for owner in ("db", "user", "root", "admin")),
         "(?:AUTH|NONCE|LOGGED_IN)_SALT|LOGGED_IN_KEY",
     ]
@@ -63,7 +64,7 @@ SECRET = rf"(?:(?:(?=[a-z])(?<![0-9]:)|(?=[A-Z]){_NO_TYPE})(?:{NAMES})(?:[_-]?(?
 
 ANCHORS = (
     *dict.fromkeys(form for *_, word in _STRONG for form in (word, word.title(), word.upper())),
-    *("_pass", "_PASS", "Pass", "_pw", "_PW", "_SALT", "LOGGED_IN_KEY"),
+    *("_pass", ".pass", "_PASS", "Pass", "_pw", "_PW", "_SALT", "LOGGED_IN_KEY"),
 )
 
 VARIABLE = (
