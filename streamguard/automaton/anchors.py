@@ -47,6 +47,14 @@ class Anchors:
     strings: frozenset[str]
     lead: int
 
+    def __post_init__(self) -> None:
+        """Drop what begins with another one: that is found wherever it is."""
+        kept: list[str] = []
+        for string in sorted(self.strings):
+            if not kept or not string.startswith(kept[-1]):
+                kept.append(string)
+        object.__setattr__(self, "strings", frozenset(kept))
+
     @property
     def score(self) -> tuple[int, int, int]:
         """How telling they are: length counts first, then how few there are."""

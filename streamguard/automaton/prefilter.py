@@ -22,8 +22,6 @@ __all__ = ["Prefilter"]
 
 WINDOW = 65_536
 """Characters searched at a time, so that a long text full of anchors is not a long list of them."""
-MAX_PROBED = 8
-"""Most starts that are looked at one by one for an anchor that may stand inside a match."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -41,8 +39,7 @@ class Hit:
     def __init__(self, beginnings: Sequence[Probe], lead: int) -> None:
         self._lead = lead
         self._reach = max(beginning.most for beginning in beginnings) + 1
-        sources = {beginning.source for beginning in beginnings}
-        self._probe = re.compile("|".join(sorted(sources))).match if lead <= MAX_PROBED else None
+        self._probe = re.compile("|".join(sorted({beginning.source for beginning in beginnings})))
 
     def may_begin(self, data: str, begin: int, position: int) -> bool:
         """Whether a match may begin so that the anchor at `begin` is its own.
@@ -51,9 +48,13 @@ class Hit:
         replaced.
         """
         first = begin - self._lead
-        if self._probe is None or first < position + MAX_LOOK_BEHIND or begin + self._reach > len(data):
+        end = begin + self._reach
+        if first < position + MAX_LOOK_BEHIND or end > len(data):
             return True
-        return any(self._probe(data, start) is not None for start in range(first, begin + 1))
+        if first == begin:
+            return self._probe.match(data, begin) is not None
+        found = self._probe.search(data, first, end)
+        return found is not None and found.start() <= begin
 
 
 class Prefilter:

@@ -9,7 +9,7 @@ character is required, as the `@` of an address with a password is, it looks for
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -31,7 +31,7 @@ ENOUGH = 32
 """Characters after which a beginning is telling enough."""
 MOST = 64
 """Most characters an optional or repeated part may take to be written out."""
-MOST_WAYS = 4096
+MOST_WAYS = 20000
 """Most ways in which a beginning may have to be tried: `re` goes back and tries again."""
 FAR = 512
 """Most characters a required one is looked for."""
@@ -77,30 +77,46 @@ def _concat(node: Concat, enough: int) -> Probe:
     source, least, most, ways = "", 0, 0, 1
     parts = flat(node)
     for number, part in enumerate(parts):
-        written = probe(part, enough - least) if least < enough else None
-        if written is None or ways * written.ways > MOST_WAYS:
+        written = _affordable(part, enough - least, MOST_WAYS // ways)
+        if written is None:
             return Probe(source + _later(parts[number:]), least, most, whole=False, ways=ways)
         source += written.source
         least += written.least
         most += written.most
         ways *= written.ways
         if not written.whole:
-            return Probe(source + _later(parts[number:]), least, most, whole=False, ways=ways)
+            later = _later(parts[number + 1 :], _sets(part))
+            return Probe(source + later, least, most, whole=False, ways=ways)
     return Probe(source, least, most, whole=True, ways=ways)
 
 
-def _later(parts: Sequence[Node]) -> str:
-    """Ask for the character that has to come, if what stands before it is known; within reason."""
-    found = _marks(parts)
+def _affordable(part: Node, enough: int, ways: int) -> Probe | None:
+    """As much of a part as can be tried in so many ways; `None` if that is nothing."""
+    while enough > 0:
+        written = probe(part, enough)
+        if written.ways <= ways:
+            return written
+        enough //= 2
+    return None
+
+
+def _later(parts: Sequence[Node], begun: Iterable[CharSet] = ()) -> str:
+    """Ask for the character that has to come, if what stands before it is known; within reason.
+
+    Args:
+        parts: what follows.
+        begun: the sets of the part that has been written down in part.
+    """
+    found = _marks(parts, begun)
     if found is None:
         return ""
     between, marks = map(_ascii, found)
     return f"(?={between}{{0,{FAR}}}(?:{marks}|\\Z)|{between}{{{FAR}}})" if between and marks else ""
 
 
-def _marks(parts: Sequence[Node]) -> tuple[set[CharSet], set[CharSet]] | None:
+def _marks(parts: Sequence[Node], begun: Iterable[CharSet] = ()) -> tuple[set[CharSet], set[CharSet]] | None:
     """The sets of what may come first, and those one of which has to be met after it."""
-    between: set[CharSet] = set()
+    between = set(begun)
     for part in parts:
         if isinstance(part, LookAhead) and not part.negated and not part.end:
             return between, set(part.sets)

@@ -23,11 +23,19 @@ PATTERNS = [
     r"(?i:AbC)(?s:.)[^a]",
     r"\bab\b",
     r"a+c{3}",
+    r"(?:--B (?:[A-C]{2,12} ){0,3}Ck-|= B k)s+k",
+    r"(?:a(?:b+c|c+b)|b{40}c)(?:a|b)*:",
+    r"(?:(?:ab){30}|c+)[@/]",
+    "(?:a?b?c?){9}@k",
 ]
+TEXTS = st.lists(
+    st.sampled_from(["--B ", "AB ", "Ck-", "= B k", "s", "k", "ab" * 30, "b" * 40, *"abcABC/:@ -s(k"]),
+    max_size=30,
+).map("".join)
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
-@given(text=st.text("abcABC/:@ -sk(", max_size=40))
+@given(text=TEXTS)
 def test_a_probe_misses_nothing(pattern: str, text: str) -> None:
     beginning = re.compile(probe(parse(pattern)).source)
     for match in re.finditer(f"(?={pattern})", text):

@@ -10,11 +10,6 @@ __all__ = ["CLOUDS"]
 
 _SECRET_NAME = f"(?:{spellings('secret', 'access', 'key')}|{spellings('aws', 'secret', 'key')})"
 
-_MARKS = (
-    *("AZDO", "APIM", "ACDb", "AzFu", "AzSe", "AzCa", "AIoT", "AMLe", "AZEG", "JQQJ99", "JQQJ9D"),
-    *(f"+{mark}" for mark in ("ABa", "AMC", "ASt", "ARm", "ACR", "AEh", "ASb")),
-)
-
 _SECRET = "Canary+/0123456789abcdefghijkl" + "MNOPQRSTUV"
 
 _CANARY = "Canary12" * 6
@@ -150,33 +145,12 @@ CLOUDS = (
     ),
     Rule(
         "azure-ad-secret",
-        context=r"(?<![A-Za-z0-9_~.-])[A-Za-z0-9_~.-]{3}",
-        value=r"[0-9]Q~[A-Za-z0-9_~.-]{28,}",
+        value=r"(?<=[A-Za-z0-9_~.-]{3})(?<![A-Za-z0-9_~.-]{4})[0-9]Q~[A-Za-z0-9_~.-]{28,}",
         anchors=("Q~",),
         description="Client secrets of Microsoft Entra applications, from the fourth character on",
         source="Microsoft's identifiable secrets: three characters, a digit, Q~ and 31 to 34 characters",
         examples=("client_secret=abc8Q~" + _CANARY[:34], '"Abc7Q~' + "Canary.~_-" * 3 + 'a",'),
         near_misses=("abc8Q~short", "abcdefg8Q~" + "a" * 34, "8Q~" + "a" * 34),
-    ),
-    Rule(
-        "azure-key",
-        # Nothing announces such a key. Its first twenty characters are shown, so that only runs
-        # longer than any word are held.
-        context=r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/]{20}",
-        value=(
-            r"[A-Za-z0-9+/]{13,56}"
-            rf"(?:{'|'.join(_MARKS).replace('+', '[+]')})[A-Za-z0-9+/]{{4,30}}={{0,2}}(?![A-Za-z0-9+/=])"
-        ),
-        anchors=_MARKS,
-        checks=(base64_key,),
-        description="Keys of Azure services that carry their service's mark, from the 21st character on",
-        source="Microsoft's common annotated security keys: a mark after 33, 52 or 76 characters",
-        examples=(
-            _MIXED[8:28] + _MIXED[:32] + "JQQJ99" + "ABCDEFGHIJKLMNOPQRSTUVWXYZ",
-            "AZURE_DEVOPS_EXT_PAT=" + _MIXED[8:28] + (_MIXED * 2)[:56] + "AZDO" + "1a2B",
-            _MIXED[8:28] + (_MIXED * 2)[:56] + "+ASt" + "1a2B3c==",
-        ),
-        near_misses=("AZDO", "a" * 76 + "AZDO" + "a" * 4, _MIXED[8:28] + "Short12" + "AZDO" + "1a2B"),
     ),
     Rule(
         "digitalocean",

@@ -80,8 +80,7 @@ MESSAGING = (
     ),
     Rule(
         "telegram-bot",
-        context="[0-9]{6}:",
-        value=r"AA[EFGH][A-Za-z0-9_-]{26,}",
+        value=r"(?<=[0-9]{6}:)AA[EFGH][A-Za-z0-9_-]{26,}",
         anchors=("AAE", "AAF", "AAG", "AAH"),
         description="Telegram bot tokens, from the colon on: what stands before it is the bot's id",
         source="Telegram's documentation of bots: an id, a colon, 35 characters",
@@ -176,20 +175,6 @@ MESSAGING = (
         source="their documentation: mlsn. and 64 hexadecimal digits; os_v2_app_ or os_v2_org_",
         examples=("mlsn." + "canary12" * 8, "Authorization: Key os_v2_app_" + "canary12" * 8),
         near_misses=("mlsn.com", "os_v2_app_id", "mlsn." + "x" * 64),
-    ),
-    Rule(
-        "mailchimp",
-        context=rf"{LEFT}[0-9a-f]{{8}}",
-        value=r"[0-9a-f]{18}[0-9a-z]{6}-us[0-9][0-9]?(?![A-Za-z0-9])",
-        anchors=("-us",),
-        checks=(random_looking,),
-        description="Mailchimp API keys, from the ninth character on",
-        source="Mailchimp's documentation: 32 hexadecimal digits, -us, the data centre's number",
-        examples=(
-            "0123abcd" * 3 + "01canary-us12",
-            "MAILCHIMP_KEY=" + "89ef0123" * 3 + "01canary-us5\n",
-        ),
-        near_misses=("0123abcd-us1", "a" * 32 + "-us1", "0123abcd" * 4 + "-usb"),
     ),
     Rule(
         "mandrill",

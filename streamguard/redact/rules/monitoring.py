@@ -31,17 +31,6 @@ MONITORING = (
         near_misses=("NRAK-", "NRAK-" + "X" * 27, "NRJS-short"),
     ),
     Rule(
-        "new-relic-licence",
-        context=rf"{LEFT}[0-9a-f]{{8}}",
-        value=r"[0-9a-f]{22}[0-9a-z]{6}NRAL(?![A-Za-z0-9])",
-        anchors=("NRAL",),
-        checks=(random_looking,),
-        description="New Relic licence keys, from the ninth character on",
-        source="New Relic's documentation of licence keys: 36 hexadecimal digits and NRAL",
-        examples=("0123abcd" * 3 + "012345" + "canaryNRAL", "eu01 " + "89ef0123" * 3 + "012345canaryNRAL"),
-        near_misses=("NRAL", "0123abcdNRAL", "a" * 36 + "NRAL"),
-    ),
-    Rule(
         "sentry",
         value=(
             rf"{LEFT}(?:sntrys_eyJ[A-Za-z0-9+/_=-]{{24,}}"
@@ -99,7 +88,7 @@ MONITORING = (
     Rule(
         "honeycomb",
         value=rf"{LEFT}hc[a-z](?:ik|lk|mk|xk)_{UNMASKED}[A-Za-z0-9]{{28,}}",
-        anchors=("hc",),
+        anchors=("ik_", "lk_", "mk_", "xk_"),
         description="Honeycomb ingest, configuration and management keys",
         source="Honeycomb's documentation of API keys: hc, the region, the kind",
         examples=("hcaik_01" + _CANARY, "x-honeycomb-team: hcbmk_01" + _CANARY),
