@@ -249,11 +249,12 @@ def _git_log(dice: random.Random) -> str:
 
 
 def _service_log(dice: random.Random) -> str:
+    # The number before the field keeps chance from writing `api token=`, which names a secret.
     return (
         f"{_time(dice)} {dice.choice(('INFO', 'WARN', 'ERROR'))} [{_name(dice)}-{dice.randint(1, 32)}] "
-        f"{_name(dice)}: {' '.join(dice.choices(WORDS, k=dice.randint(3, 9)))} "
+        f"{_name(dice)}: {' '.join(dice.choices(WORDS, k=dice.randint(3, 9)))}, attempt={dice.randint(1, 9)} "
         f"{dice.choice(('auth', 'key', 'token', 'state', 'user'))}={_name(dice)} "
-        f"attempt={dice.randint(1, 9)} checksum=sha256:{_hex(dice, 64)} job={_uuid(dice)}"
+        f"checksum=sha256:{_hex(dice, 64)} job={_uuid(dice)}"
     )
 
 

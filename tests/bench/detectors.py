@@ -27,16 +27,16 @@ AGAIN = 30.0
 """Seconds of processor time after which a pass is not repeated."""
 
 
-def _streamguard(*, personal: bool) -> Detect:
+def _streamguard(*, secrets: bool, personal: bool) -> Detect:
     from streamguard import Redactor
+    from streamguard.redact.rules import SECRETS
 
+    rules = SECRETS if secrets else ()
     if personal:
-        from streamguard.redact.rules import SECRETS
         from streamguard.redact.rules.pii import PII
 
-        redactor = Redactor((*SECRETS, *PII))
-    else:
-        redactor = Redactor()
+        rules = (*rules, *PII)
+    redactor = Redactor(rules)
 
     def detect(text: str, _: Path) -> Iterable[Span]:
         found: list[Any] = []
@@ -51,9 +51,10 @@ def _detect_secrets() -> Detect:
     from detect_secrets.core.scan import scan_file
     from detect_secrets.settings import default_settings
 
-    default_settings().__enter__()
+    settings = default_settings()
+    settings.__enter__()
 
-    def detect(text: str, path: Path) -> Iterator[Span]:
+    def detect(text: str, path: Path, _: object = settings) -> Iterator[Span]:  # in force while it lives
         lines: list[tuple[int, str]] = []
         for secret in scan_file(str(path)):
             if not lines:
@@ -137,8 +138,9 @@ def _litellm(*, category: str | None) -> Detect:
 
 
 DETECTORS: dict[str, tuple[str, Callable[[], Detect]]] = {
-    "streamguard": ("streamguard", lambda: _streamguard(personal=False)),
-    "streamguard and PII": ("streamguard", lambda: _streamguard(personal=True)),
+    "streamguard": ("streamguard", lambda: _streamguard(secrets=True, personal=False)),
+    "streamguard, PII alone": ("streamguard", lambda: _streamguard(secrets=False, personal=True)),
+    "streamguard, secrets and PII": ("streamguard", lambda: _streamguard(secrets=True, personal=True)),
     "detect-secrets": ("detect-secrets", _detect_secrets),
     "LangChain PII detectors": ("langchain", _langchain),
     "Presidio without a model": ("presidio-analyzer", _presidio),

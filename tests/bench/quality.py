@@ -290,9 +290,9 @@ def _speed(run: Run, outcome: Outcome, ours: Outcome | None) -> list[str]:
 
 
 def _tabulate_personal(report: Report, run: Run, chosen: Sequence[Tool]) -> None:
-    rows = report.table("Personal data: found / covered, %", "tool", "recall", "streamguard and PII there")
+    rows = report.table("Personal data: found / covered, %", "tool", "recall", "ours there")
     corpus = run.corpora["pii"]
-    ours = run.outcomes.get("streamguard and PII")
+    ours = run.outcomes.get("streamguard, PII alone")
     for tool in chosen:
         if tool.name not in run.outcomes or tool.binary:
             continue
