@@ -16,7 +16,7 @@ from __future__ import annotations
 import argparse
 import json
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
@@ -30,6 +30,8 @@ __all__ = ["DATA", "Item", "covered", "items", "mean_by_rule", "merged", "named_
 DATA = Path(__file__).parents[3] / "shared" / "data"
 ENOUGH = 0.95
 """The share of a secret's characters from which on it counts as covered."""
+SHOWN = 40
+"""Findings of one rule listed for a kind of text."""
 
 RuleKey = tuple[str, str]
 
@@ -319,6 +321,21 @@ def worse(run: Run) -> list[tuple[float, str, RuleKey, float]]:
     return sorted((one for one in lacking if one[0] > 0), reverse=True)
 
 
+def _listing(findings: Iterable[tuple[Document, Span]]) -> Iterator[str]:
+    """Findings with what stands around them; of those of one rule in one kind of text, some."""
+    times: dict[tuple[str, str], int] = {}
+    for document, (start, end, rule) in findings:
+        key = document.kind, rule
+        times[key] = times.get(key, 0) + 1
+        if times[key] <= SHOWN:
+            before, after = document.text[max(0, start - 60) : start], document.text[end : end + 60]
+            yield f"{rule}  {document.kind}: {document.name}"
+            yield f"    {before!r} >>> {document.text[start : min(end, start + 60)]!r} <<< {after!r}"
+    for (kind, rule), count in times.items():
+        if count > SHOWN:
+            yield f"{rule}  {kind}: {count - SHOWN} more"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.bench.quality", description=__doc__)
     parser.add_argument("--peers", nargs="+", type=Path, default=[], help="virtual environments with tools")
@@ -335,10 +352,7 @@ def main() -> None:
     print(*report.lines(), sep="\n")
     if asked.show_benign in run.outcomes:
         print(f"\nFindings of {asked.show_benign} in ordinary text:\n")
-        for document, (start, end, rule) in run.benign_findings(asked.show_benign):
-            around = document.text[max(0, start - 60) : start], document.text[end : end + 60]
-            print(f"{rule}  {document.kind}: {document.name}")
-            print(f"    {around[0]!r} >>> {document.text[start : min(end, start + 60)]!r} <<< {around[1]!r}")
+        print(*_listing(run.benign_findings(asked.show_benign)), sep="\n")
     if asked.show_worse and OURS in run.outcomes and "secrets" in run.corpora:
         print("\nCovered more by another tool: by how much, rule, source, tool, what we cover\n")
         for more, name, (source, rule), full in worse(run):
