@@ -171,8 +171,11 @@ def is_placeholder(value: str) -> bool:
 def is_template(value: str) -> bool:
     """Whether something is still to be filled in, and what stands around it is no secret."""
     around, holes = _TEMPLATE.subn("", value)
+    for _ in range(3):  # holes within holes: `${A:-${B}}`
+        around = _TEMPLATE.sub("", around)
     return (
         holes > 0
+        and not re.search(r"[{}]", around)
         and _unsaid(around) < 6
         and not random_looking(around)
         and not random_looking(value.replace("$", ""))
