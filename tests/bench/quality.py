@@ -243,6 +243,9 @@ def tabulate(run: Run, chosen: Sequence[Tool]) -> Report:
         _tabulate_personal(report, run, chosen)
     kinds = ", ".join(f"{name} {count / 1e6:.1f} MB" for name, count in size(run.benign).items())
     report.note(f"Ordinary text: {kinds}; together {run.megabytes:.1f} MB in {len(run.benign)} texts.")
+    if ours:
+        kinds = ", ".join(f"{kind} {count}" for kind, count in _by_kind(run).items())
+        report.note(f"Findings of {OURS} there: {kinds}.")
     if secrets and ours:
         rules = {item.key for item in secrets.items if item.positive}
         report.note(
@@ -254,6 +257,13 @@ def tabulate(run: Run, chosen: Sequence[Tool]) -> Report:
     report.note("* chosen among lines that this tool leaves alone. Overlapping findings count once.")
     report.note("Speed: processor time on one core, start-up apart; `again` is a second pass in one process.")
     return report
+
+
+def _by_kind(run: Run) -> dict[str, int]:
+    counts = dict.fromkeys(size(run.benign), 0)
+    for document, _ in run.benign_findings(OURS):
+        counts[document.kind] += 1
+    return counts
 
 
 def _recall(
