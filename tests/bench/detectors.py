@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
@@ -55,19 +56,15 @@ def _detect_secrets() -> Detect:
     settings.__enter__()
 
     def detect(text: str, path: Path, _: object = settings) -> Iterator[Span]:  # in force while it lives
-        lines: list[tuple[int, str]] = []
+        lines = [0, *(match.end() for match in re.finditer(r"\r\n|\r|\n", text)), len(text)]
         for secret in scan_file(str(path)):
-            if not lines:
-                ends = text.splitlines(keepends=True)
-                starts = [0]
-                for line in ends:
-                    starts.append(starts[-1] + len(line))
-                lines = list(zip(starts, ends, strict=False))
             value = secret.secret_value or ""
-            start, line = lines[secret.line_number - 1] if secret.line_number <= len(lines) else (0, text)
-            at = line.find(value)
-            if value and at >= 0:
-                yield start + at, start + at + len(value), secret.type
+            number = min(secret.line_number, len(lines) - 1)
+            at = text.find(value, lines[number - 1], lines[number]) if value else -1
+            if at < 0 and value:
+                at = text.find(value)
+            if at >= 0:
+                yield at, at + len(value), secret.type
 
     return detect
 
