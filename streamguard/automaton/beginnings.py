@@ -47,6 +47,16 @@ class Condition(NamedTuple):
         return not behind & self.excluded and all(behind & bits for bits in self.required)
 
 
+class Entry(NamedTuple):
+    """A state that may read the first character of a match."""
+
+    owners: int
+    read: int
+    target: int
+    is_value: bool
+    conditions: list[Condition]
+
+
 ALWAYS = Condition(frozenset(), 0, frozenset())
 Begun = tuple[frozenset[int], frozenset[int]]
 """The threads in contexts, and those in values."""
@@ -56,8 +66,24 @@ class Beginnings:
     """The threads that the first character of a context or a value starts."""
 
     def __init__(self, nfa: Nfa) -> None:
-        self._nfa = nfa
-        self._entries = self._find_entries()
+        self._begin(_find_entries(nfa))
+
+    @property
+    def owners(self) -> int:
+        """Bits of the rules that can begin."""
+        owners = 0
+        for entry in self._entries:
+            owners |= entry.owners
+        return owners
+
+    def only(self, owners: int) -> Beginnings:
+        """The same for the rules of these bits alone, or for a few more where they share a context."""
+        some = object.__new__(Beginnings)
+        some._begin([entry for entry in self._entries if entry.owners & owners])
+        return some
+
+    def _begin(self, entries: list[Entry]) -> None:
+        self._entries = entries
         self._by_mask: dict[int, tuple[int, tuple[tuple[Condition, Begun], ...]]] = {}
         self._begun: dict[tuple[int, int], Begun] = {}
 
@@ -79,30 +105,10 @@ class Beginnings:
             )
         return begun
 
-    def _find_entries(self) -> list[tuple[int, int, bool, list[Condition]]]:
-        """Each state that may read the first character: its set, the next state, what it asks."""
-        nfa = self._nfa
-        reached: dict[int, list[Condition]] = {}
-        work = [(state, ALWAYS) for state in nfa.initial]
-        while work:
-            state, condition = work.pop()
-            known = reached.setdefault(state, [])
-            if any(condition.implies(other) for other in known):
-                continue
-            known[:] = [other for other in known if not other.implies(condition)]
-            known.append(condition)
-            work.extend((target, condition.also(asked)) for target, asked in nfa.edges[state])
-        entries: list[tuple[int, int, bool, list[Condition]]] = []
-        for state, conditions in reached.items():
-            reads = nfa.reads[state]
-            if reads is not None:
-                entries.append((*reads, nfa.is_value[state], _merged(conditions)))
-        return entries
-
     def _sort(self, mask: int) -> tuple[int, tuple[tuple[Condition, Begun], ...]]:
         """What a character of class `mask` begins, by condition; and the bits that these ask for."""
         found: dict[Condition, tuple[set[int], set[int]]] = {}
-        for read, target, is_value, conditions in self._entries:
+        for _, read, target, is_value, conditions in self._entries:
             if mask >> read & 1:
                 for condition in conditions:
                     if all(bool(mask & asked.classes) is not asked.negated for asked in condition.ahead):
@@ -118,6 +124,26 @@ class Beginnings:
             for condition, (context, value) in found.items()
         )
         return relevant, groups
+
+
+def _find_entries(nfa: Nfa) -> list[Entry]:
+    """Each state that may read the first character, and what it asks."""
+    reached: dict[int, list[Condition]] = {}
+    work = [(state, ALWAYS) for state in nfa.initial]
+    while work:
+        state, condition = work.pop()
+        known = reached.setdefault(state, [])
+        if any(condition.implies(other) for other in known):
+            continue
+        known[:] = [other for other in known if not other.implies(condition)]
+        known.append(condition)
+        work.extend((target, condition.also(asked)) for target, asked in nfa.edges[state])
+    entries: list[Entry] = []
+    for state, conditions in reached.items():
+        reads = nfa.reads[state]
+        if reads is not None:
+            entries.append(Entry(nfa.owners[state], *reads, nfa.is_value[state], _merged(conditions)))
+    return entries
 
 
 def _merged(conditions: list[Condition]) -> list[Condition]:

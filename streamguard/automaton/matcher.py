@@ -23,6 +23,7 @@ longest, then the first rule.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from operator import length_hint
@@ -31,8 +32,8 @@ from typing import NamedTuple
 from streamguard.automaton.anchors import width
 from streamguard.automaton.beginnings import Beginnings
 from streamguard.automaton.nfa import END, Nfa
-from streamguard.automaton.pattern import Concat, Node
-from streamguard.automaton.prefilter import Prefilter
+from streamguard.automaton.pattern import MAX_LOOK_BEHIND, Concat, Node
+from streamguard.automaton.prefilter import ALL, Prefilter, Stop
 
 __all__ = ["Decided", "Decision", "Matcher", "Pattern", "Residue", "Scan", "State", "Tail", "swallow"]
 
@@ -172,8 +173,7 @@ class Passed(dict[str, "Passed"]):
 
     def __missing__(self, char: str) -> Passed:
         matcher = self.state.matcher
-        nfa = matcher.nfa
-        passed = matcher.passed(nfa.step_behind(self.state.config.behind, nfa.classify(char)))
+        passed = matcher.passed(matcher.step_behind(self.state.config.behind, char))
         if len(self) < MAX_CACHED_CHARACTERS:
             matcher.remember()
             self[char] = passed
@@ -232,6 +232,34 @@ class Tail(dict[str, "Tail"]):
         return rule
 
 
+class Cache:
+    """How much a matcher and its views remember; they begin anew together."""
+
+    def __init__(self, whole: Matcher) -> None:
+        self.views: dict[int, Matcher] = {ALL: whole}
+        self._states = 0
+        self._moves = 0
+
+    def count_state(self) -> None:
+        """Make room for a state."""
+        self._states += 1
+        if self._states > MAX_CACHED_STATES:
+            self._forget()
+
+    def count_move(self) -> None:
+        """Make room for a transition."""
+        self._moves += 1
+        if self._moves > MAX_CACHED_MOVES:
+            self._forget()
+
+    def _forget(self) -> None:
+        whole = self.views[ALL]
+        for view in tuple(self.views.values()):
+            view.forget()
+        self.views = {ALL: whole}
+        self._states = self._moves = 0
+
+
 class Matcher:
     """All patterns of a stage, compiled; shared by every stream.
 
@@ -272,12 +300,13 @@ class Matcher:
         self._asking = self.nfa.asking()
         self._context_ends = self.nfa.context_ends(self.starts) if any(self._atomic) else []
         self._could_begin: dict[int, int] = {}
+        self._owners = self._looks = ALL
         self._beginnings = Beginnings(self.nfa)
+        self._reach = max(self.nfa.reach, 1)
         self._states: dict[Config, State] = {}
         self._tails: dict[tuple[int, frozenset[int], int], Tail] = {}
         self._passed: dict[int, Passed] = {}
-        self._reach = max(self.nfa.reach, 1)
-        self._moves = 0
+        self._cache = Cache(self)
         self.prefilter = Prefilter(
             [
                 pattern.value if pattern.context is None else Concat((pattern.context, pattern.value))
@@ -287,7 +316,37 @@ class Matcher:
         self.start = self.after("", start=True)
         """The state at the start of a text."""
 
+    def view(self, owners: int) -> Matcher:
+        """The same, where only the rules of these bits can begin; what has begun goes on as it would.
+
+        Its states are few: nothing else that may begin in between is part of them.
+        """
+        views = self._cache.views
+        view = views.get(owners)
+        if view is None:
+            view = views[owners] = copy(self)
+            view._owners = owners
+            view._beginnings = views[ALL]._beginnings.only(owners)
+            view._looks = self._asked(view._beginnings.owners)
+            view._states, view._tails, view._passed = {}, {}, {}
+        return view
+
+    def _asked(self, owners: int) -> int:
+        """What has to be known of the text before, where these rules can begin."""
+        atoms = any(self._atomic[rule] for rule in range(len(self.patterns)) if owners >> rule & 1)
+        return ALL if self._glue or atoms else self.nfa.looks(owners)
+
+    def also(self, owners: int) -> Matcher:
+        """The view of these rules and its own."""
+        return self if self._owners == ALL else self.view(self._owners | owners)
+
     # -- states -----------------------------------------------------------------
+
+    def resumed(self, state: State, before: str) -> State:
+        """A state of another view, in this one; `before` is the text before it."""
+        if state.matcher is self:
+            return state
+        return self._state(self.after(before).config.behind, state.config.context, state.config.groups)
 
     def after(self, text: str, *, start: bool = False) -> State:
         """The state with nothing under way, where `text` stands before."""
@@ -300,10 +359,13 @@ class Matcher:
         """What stands before, as the map that follows it."""
         passed = self._passed.get(behind)
         if passed is None:
-            if len(self._passed) >= MAX_CACHED_STATES:
-                self._forget()
+            self._cache.count_state()
             passed = self._passed[behind] = Passed(self._state(behind, frozenset(), ()))
         return passed
+
+    def step_behind(self, behind: int, char: str) -> int:
+        """What stands before, after one more character."""
+        return self.nfa.step_behind(behind, self.nfa.classify(char)) & self._looks
 
     def restore(self, residue: Residue | None) -> State:
         """The state where a value was cut out: what stood before it goes on after it."""
@@ -319,8 +381,7 @@ class Matcher:
         key = (behind, threads, forced)
         tail = self._tails.get(key)
         if tail is None:
-            if len(self._tails) >= MAX_CACHED_STATES:
-                self._forget()
+            self._cache.count_state()
             tail = self._tails[key] = Tail(self, behind, threads, forced)
         return tail
 
@@ -328,20 +389,17 @@ class Matcher:
         config = Config(behind, context, groups)
         state = self._states.get(config)
         if state is None:
-            if len(self._states) >= MAX_CACHED_STATES:
-                self._forget()
+            self._cache.count_state()
             hold = next((group.age for group in groups if not self._keeps(group)), 0)
             state = self._states[config] = State(self, config, hold)
         return state
 
     def remember(self) -> None:
         """Count a transition that is about to be remembered."""
-        self._moves += 1
-        if self._moves > MAX_CACHED_MOVES:
-            self._forget()
+        self._cache.count_move()
 
-    def _forget(self) -> None:
-        """Begin the cache anew: states refer to one another, so each lets go of the others."""
+    def forget(self) -> None:
+        """Begin anew: states refer to one another, so each lets go of the others."""
         for state in tuple(self._states.values()):
             state.clear()
             state.moves.clear()
@@ -352,8 +410,6 @@ class Matcher:
         self._tails.clear()
         self._passed.clear()
         self._states.clear()
-        self._states[self.start.config] = self.start
-        self._moves = 0
 
     def _keeps(self, group: Group) -> bool:
         keep, rule = self._keep, self.nfa.rule
@@ -367,7 +423,7 @@ class Matcher:
         """Read one character of class `mask`."""
         nfa = self.nfa
         behind, context, groups = config
-        after = nfa.step_behind(behind, mask)
+        after = nfa.step_behind(behind, mask) & self._looks
         new_context, new_value = self._beginnings.at(behind, mask)
         if context:
             more_context, more_value, _ = nfa.advance(context, behind, mask)
@@ -671,13 +727,16 @@ class Matcher:
 class Scan:
     """One pass over one text: from decision to decision, skipping what is of no interest.
 
+    Where an anchor stands only the rules it belongs to are followed, until nothing is under
+    way; at the end of the text all of them are, since more may come.
+
     Attributes:
         data: the text.
         at: how far it has been read.
         state: the state there.
     """
 
-    __slots__ = ("_stops", "_walk_to", "at", "data", "matcher", "state")
+    __slots__ = ("_stop", "_stops", "_walk_to", "at", "data", "matcher", "state")
 
     def __init__(self, matcher: Matcher, state: State, data: str, at: int = 0) -> None:
         self.matcher = matcher
@@ -685,24 +744,31 @@ class Scan:
         self.data = data
         self.at = at
         self._walk_to = at
-        self._stops: Callable[[int], tuple[int, int]] | None = None
+        self._stops: Callable[[int], Stop] | None = None
+        self._stop: Stop | None = None
 
     def next(self, stop: int | None = None) -> Decision | None:
         """Read on to the next decision; `None` at the end of the text, or at `stop`."""
         data, state, at = self.data, self.state, self.at
         size = len(data) if stop is None else stop
         while at < size:
-            if state.quiet and at >= self._walk_to and size - at > BLOCK:
-                target, walk_to = self._skip(at)
-                if target > size:
-                    target = size
-                else:
-                    self._walk_to = walk_to
-                if target - at > 8:
-                    state = self.matcher.after(data[max(target - 8, 0) : target])
-                    at = target
-                    continue
             until = min(at + (SHORT_BLOCK if state.quiet else BLOCK), size)
+            if state.matcher is not self.matcher or (
+                state.quiet and at >= self._walk_to and size - at > BLOCK
+            ):
+                ahead = self._ahead(at)
+                if at >= ahead.start:
+                    state = state.matcher.also(ahead.owners).resumed(state, _before(data, at))
+                    self._walk_to = max(self._walk_to, ahead.end)
+                    self._stop = None
+                    continue
+                if state.quiet and at >= self._walk_to and ahead.start - at > MAX_LOOK_BEHIND:
+                    at = min(ahead.start, size)
+                    state = self.matcher.view(ahead.owners if at < size else ALL).after(_before(data, at))
+                    self._walk_to = ahead.end
+                    self._stop = None
+                    continue
+                until = min(until, max(ahead.start, at + 1))
             block = iter(data[at:until])
             try:
                 for char in block:
@@ -712,26 +778,35 @@ class Scan:
                 self.state = state
                 return decided.decision
             at = until
-        self.state, self.at = state, at
+        self.state, self.at = self.matcher.resumed(state, _before(data, at)), at
         return None
 
     def resume(self, state: State, at: int) -> None:
         """Go on in `state` from `at`, which may lie before what has been read."""
-        self._walk_to = max(self._walk_to, self.at)
+        # Of what comes right after `at` some has been passed over with other text before it in view.
+        self._walk_to = max(self._walk_to, self.at, at + MAX_LOOK_BEHIND + self.matcher.prefilter.lead)
         self.state, self.at = state, at
 
     def refuse(self, decision: Decision) -> Decision | None:
         """Go on as if the decided group had never begun."""
-        outcome = self.matcher.settle(decision.refused)
+        outcome = self.state.matcher.settle(decision.refused)
         if isinstance(outcome, Decision):
             return outcome
         self.state = outcome
         return self.next()
 
-    def _skip(self, at: int) -> tuple[int, int]:
-        if self._stops is None:
-            self._stops = self.matcher.prefilter.stops(self.data)
-        return self._stops(at)
+    def _ahead(self, at: int) -> Stop:
+        """The next place at which more rules have to be followed."""
+        if self._stop is None:
+            if self._stops is None:
+                self._stops = self.matcher.prefilter.stops(self.data)
+            self._stop = self._stops(at)
+        return self._stop
+
+
+def _before(data: str, at: int) -> str:
+    """As much of the text before as a pattern can ask for."""
+    return data[max(at - MAX_LOOK_BEHIND, 0) : at]
 
 
 def swallow(tail: Tail, data: str, at: int, ended: int | None = None) -> tuple[Tail | None, int, int, int]:

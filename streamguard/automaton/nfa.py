@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from streamguard.automaton.pattern import (
     Alternation,
@@ -80,6 +81,7 @@ class Nfa:
         self.reads: list[tuple[int, int] | None] = []  # (bit of the set, next state)
         self.accept: list[int | None] = []
         self.rule: list[int] = []
+        self.owners: list[int] = []  # bits of the rules a state belongs to: contexts are shared
         self.is_value: list[bool] = []
         self._initial: list[int] = []
         self._contexts: list[tuple[tuple[Node, ...], int]] = []
@@ -94,6 +96,7 @@ class Nfa:
         self._last = 1
         self._behind_masks: dict[int, int] = {}
         self._rule = 0
+        self._owners = 0
         self._value = False
 
     # -- building ---------------------------------------------------------------
@@ -102,7 +105,7 @@ class Nfa:
         """Add a rule; returns the state its value starts in."""
         if nullable(value):
             raise PatternError("the value can be empty: let it match at least one character")
-        self._rule, self._value = rule, True
+        self._rule, self._owners, self._value = rule, 1 << rule, True
         start = self._build(value, self._state(accept=rule))
         self._value = False
         if context is None:
@@ -121,12 +124,19 @@ class Nfa:
 
     def _share(self, contexts: Sequence[tuple[tuple[Node, ...], int]]) -> int:
         """The state from which each context leads to its value; what they have in common is built once."""
+        owners = 0
+        for _, start in contexts:
+            owners |= self.owners[start]
         after = [start for parts, start in contexts if not parts]
         shared: dict[Node, list[tuple[tuple[Node, ...], int]]] = {}
         for parts, start in contexts:
             if parts:
                 shared.setdefault(parts[0], []).append((parts[1:], start))
-        after += [self._build(first, self._share(rest)) for first, rest in shared.items()]
+        for first, rest in shared.items():
+            following = self._share(rest)
+            self._owners = self.owners[following]
+            after.append(self._build(first, following))
+        self._owners = owners
         return after[0] if len(after) == 1 else self._state([(state, None) for state in after])
 
     def _state(
@@ -141,6 +151,7 @@ class Nfa:
         self.reads.append(reads)
         self.accept.append(accept)
         self.rule.append(self._rule)
+        self.owners.append(self._owners)
         self.is_value.append(self._value)
         return len(self.edges) - 1
 
@@ -246,6 +257,28 @@ class Nfa:
                     matching |= 1 << position
             self._behind_masks[mask] = matching
         return ((behind & ~self._last) << 1 | self._first) & matching
+
+    def looks(self, owners: int) -> int:
+        """The positions of all look-behinds that the rules of these bits ask for."""
+        ends = 0
+        for owner, bits in self._looking_behind:
+            if owner & owners:
+                ends |= bits
+        kept = ends & 1
+        for sequence, end in self._behind.items():
+            if ends >> end & 1:
+                kept |= (1 << end + 1) - (1 << end + 1 - len(sequence))
+        return kept
+
+    @cached_property
+    def _looking_behind(self) -> set[tuple[int, int]]:
+        """The look-behinds, by the rules that ask for them."""
+        return {
+            (self.owners[state], condition.bits)
+            for state, edges in enumerate(self.edges)
+            for _, condition in edges
+            if isinstance(condition, Behind)
+        }
 
     def closure(self, states: Iterable[int], behind: int, mask: int | None) -> Closure:
         """Follow the edges without a character.

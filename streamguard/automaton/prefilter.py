@@ -8,8 +8,8 @@ begin there.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from streamguard.automaton.anchors import anchors
 from streamguard.automaton.pattern import MAX_LOOK_BEHIND, Node
@@ -20,23 +20,41 @@ if TYPE_CHECKING:
 
 __all__ = ["Prefilter"]
 
+ALL = -1
+"""Bits of every pattern."""
 WINDOW = 65_536
 """Characters searched at a time, so that a long text full of anchors is not a long list of them."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
+class Stop(NamedTuple):
+    """Where the text has to be walked.
+
+    Attributes:
+        start: from here on.
+        end: up to here, or longer if something is under way.
+        owners: bits of the patterns that may begin.
+    """
+
+    start: int
+    end: int
+    owners: int
+
+
 class Hit:
     """What an anchor announces.
 
     Args:
-        beginnings: of the patterns that require it.
+        owners: bits of the patterns that require it, and of those that have anchors in common.
+        beginnings: how these begin.
         lead: most characters between the start of their matches and the anchor.
     """
 
-    __slots__ = ("_lead", "_probe", "_reach")
+    __slots__ = ("_lead", "_probe", "_reach", "owners")
 
-    def __init__(self, beginnings: Sequence[Probe], lead: int) -> None:
+    def __init__(self, owners: int, beginnings: Sequence[Probe], lead: int) -> None:
+        self.owners = owners
         self._lead = lead
         self._reach = max(beginning.most for beginning in beginnings) + 1
         self._probe = re.compile("|".join(sorted({beginning.source for beginning in beginnings})))
@@ -55,6 +73,19 @@ class Hit:
             return self._probe.match(data, begin) is not None
         found = self._probe.search(data, first, end)
         return found is not None and found.start() <= begin
+
+
+def _families(owners: Iterable[Sequence[int]]) -> dict[int, int]:
+    """For each pattern the bits of those that have anchors in common with it, or with one of these."""
+    families: dict[int, int] = {}
+    for together in owners:
+        family = 0
+        for owner in together:
+            family |= families.get(owner, 1 << owner)
+        for owner in range(family.bit_length()):
+            if family >> owner & 1:
+                families[owner] = family
+    return families
 
 
 class Prefilter:
@@ -77,39 +108,41 @@ class Prefilter:
             for string in one.strings if one else ():
                 owners.setdefault(string, []).append(number)
         self._owners = [tuple(owners[string]) for string in self._sorted]
+        self._families = _families(self._owners)
         self._by_owners: dict[tuple[int, ...], Hit] = {}
         leads = [one.lead if one else 0 for one in self.derived]
         self._leads = [max(leads[number] for number in numbers) for numbers in self._owners]
         self._probes: dict[int, Probe] = {}
 
-    def stops(self, data: str) -> Callable[[int], tuple[int, int]]:
+    def stops(self, data: str) -> Callable[[int], Stop]:
         """Look through `data`, as far as is asked.
 
         Returns:
-            A function from a position where nothing is under way to the next position
-            from which the text has to be walked, and the position up to which.
+            A function from a position to the next stop that has not been told: where one of
+            its patterns has an anchor, or where one may stand that the text cuts off.
         """
         size = len(data)
         if not self.complete:
-            return lambda position: (position, size)
+            return lambda position: Stop(position, size, ALL)
         if self._longest == 1:
             return self._characters(data)
-        last = size - self.lead - self._longest + 1
+        last = max(size - self.lead - self._longest, 0)
         found: list[tuple[int, int, int, int]] = []  # the next one last
         searched = -1  # anchors of matches that begin before are known
         reach = self._longest + self.lead - 1
 
-        def stop(position: int) -> tuple[int, int]:
+        def stop(position: int) -> Stop:
             nonlocal searched
             while True:
                 while found:
-                    start, anchor, begin, end = found[-1]
+                    start, anchor, begin, end = found.pop()
+                    if start >= last:
+                        break
                     hit = self._hits.get(anchor) or self._hit(anchor)
                     if end > position and hit.may_begin(data, begin, position):
-                        return max(position, min(start, last)), end
-                    found.pop()
-                if searched >= size:
-                    return max(position, last), size
+                        return Stop(max(position, start), end, hit.owners)
+                if found or searched >= size:
+                    return Stop(max(position, last), size, ALL)
                 origin = max(position, searched)
                 joins = origin == searched  # what may begin before this window is known
                 searched = origin + WINDOW
@@ -129,7 +162,7 @@ class Prefilter:
                 if owner not in self._probes:
                     self._probes[owner] = probe(self._nodes[owner])
             probes = [self._probes[owner] for owner in owners]
-            hit = self._by_owners[owners] = Hit(probes, self._leads[anchor])
+            hit = self._by_owners[owners] = Hit(self._families[owners[0]], probes, self._leads[anchor])
         self._hits[anchor] = hit
         return hit
 
@@ -148,26 +181,26 @@ class Prefilter:
         except UnicodeEncodeError:  # no anchor holds half a surrogate pair
             return self._automaton.find_matches_as_indexes(_SURROGATE.sub("\ufffd", text), overlapping=True)
 
-    def _characters(self, data: str) -> Callable[[int], tuple[int, int]]:
+    def _characters(self, data: str) -> Callable[[int], Stop]:
         size = len(data)
         lead = self.lead
         if len(self.strings) == 1:
             (char,) = self.strings
             find = data.find
 
-            def stop(position: int) -> tuple[int, int]:
+            def stop(position: int) -> Stop:
                 start = find(char, position)
                 if start < 0:
-                    return max(position, size - lead), size
-                return max(position, start - lead), start + 1
+                    return Stop(max(position, size - lead), size, ALL)
+                return Stop(max(position, start - lead), start + 1, ALL)
 
             return stop
         search = re.compile(f"[{''.join(map(re.escape, sorted(self.strings)))}]").search
 
-        def stop_at_any(position: int) -> tuple[int, int]:
+        def stop_at_any(position: int) -> Stop:
             found = search(data, position)
             if found is None:
-                return max(position, size - lead), size
-            return max(position, found.start() - lead), found.end()
+                return Stop(max(position, size - lead), size, ALL)
+            return Stop(max(position, found.start() - lead), found.end(), ALL)
 
         return stop_at_any
