@@ -365,8 +365,10 @@ def main() -> None:
         print(*_listing(run.benign_findings(asked.show_benign)), sep="\n")
     if asked.show_worse and OURS in run.outcomes and "secrets" in run.corpora:
         print("\nCovered more by another tool: by how much, rule, source, tool, what we cover\n")
+        own = {tool.name: tool.own or ("\0",) for tool in chosen}
         for more, name, (source, rule), full in worse(run):
-            print(f"{100 * more:5.0f}  {rule}  ({source.split()[0]})  {name}  {100 * full:.0f}")
+            mark = ", its own samples" if source.startswith(own[name]) else ""
+            print(f"{100 * more:5.0f}  {rule}  ({source.split()[0]})  {name}{mark}  {100 * full:.0f}")
     if asked.json:
         content = {
             "megabytes": run.megabytes,
