@@ -20,6 +20,7 @@ from streamguard.session import (
     PatternError,
     Pipeline,
     Session,
+    StreamBlocked,
     StreamClosedError,
     StreamGuardError,
     Transformer,
@@ -28,7 +29,7 @@ from streamguard.session import (
 if TYPE_CHECKING:
     from streamguard.fence import HARMONY, MEMORY, REASONING, TOOL_MARKUP, Fence, FenceScrubber
     from streamguard.preamble import PreambleTrimmer
-    from streamguard.redact import SECRETS, Redactor, Rule
+    from streamguard.redact import PII, SECRETS, LiteralRedactor, Redactor, Rule
     from streamguard.scaffold import ScaffoldScrubber
     from streamguard.stateops import StateOpScrubber
 
@@ -37,6 +38,7 @@ __version__ = "0.1.0"
 __all__ = [
     "HARMONY",
     "MEMORY",
+    "PII",
     "REASONING",
     "SECRETS",
     "TOOL_MARKUP",
@@ -46,6 +48,7 @@ __all__ = [
     "FenceScrubber",
     "Finding",
     "LimitExceededError",
+    "LiteralRedactor",
     "PatternError",
     "Pipeline",
     "PreambleTrimmer",
@@ -54,6 +57,7 @@ __all__ = [
     "ScaffoldScrubber",
     "Session",
     "StateOpScrubber",
+    "StreamBlocked",
     "StreamClosedError",
     "StreamGuardError",
     "Transformer",
@@ -62,7 +66,7 @@ __all__ = [
 _STAGES = {
     "fence": ("HARMONY", "MEMORY", "REASONING", "TOOL_MARKUP", "Fence", "FenceScrubber"),
     "preamble": ("PreambleTrimmer",),
-    "redact": ("SECRETS", "Redactor", "Rule"),
+    "redact": ("PII", "SECRETS", "LiteralRedactor", "Redactor", "Rule"),
     "scaffold": ("ScaffoldScrubber",),
     "stateops": ("StateOpScrubber",),
 }

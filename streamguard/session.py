@@ -29,6 +29,7 @@ __all__ = [
     "PatternError",
     "Pipeline",
     "Session",
+    "StreamBlocked",
     "StreamClosedError",
     "StreamGuardError",
     "Transformer",
@@ -51,7 +52,8 @@ class Finding:
     Attributes:
         stage: name of the stage that acted, such as `"redactor"`.
         rule: the rule, fence or phrase set that matched.
-        action: `"redacted"`, `"hidden"`, `"trimmed"` or `"dropped"`.
+        action: `"redacted"`, `"hidden"`, `"trimmed"`, `"dropped"`, `"flagged"` (reported, not
+            removed) or `"blocked"` (the stream has ended).
         offset: where the removed text began, in characters of the stage's own input.
         length: how many characters of the input were taken out.
     """
@@ -116,6 +118,18 @@ class LimitExceededError(StreamGuardError):
         self.limit = limit
 
 
+class StreamBlocked(StreamGuardError):  # noqa: N818 - the name its users look for: what happened
+    """A rule whose action is to block has matched; nothing of the value has been shown.
+
+    Attributes:
+        finding: which rule, where, and how long the value is.
+    """
+
+    def __init__(self, finding: Finding) -> None:
+        super().__init__(f"{finding.stage}: the stream is blocked by the rule {finding.rule!r}")
+        self.finding = finding
+
+
 class PatternError(StreamGuardError, ValueError):
     """A pattern is outside the subset that can be matched while it streams."""
 
@@ -145,6 +159,7 @@ class Session(ABC):
             StreamClosedError: the session was flushed, or raised before.
             TypeError: the chunk is not a `str`.
             LimitExceededError: a stage was told to raise on a limit.
+            StreamBlocked: a stage was told to end the stream on what it has found.
         """
         if self._closed:
             raise StreamClosedError("feed() on a session that has ended; every stream needs a new one")

@@ -25,6 +25,7 @@ class GuardFlags:
     preamble: bool = False
     roleplay: bool = False
     no_redact: bool = False
+    pii: bool = False
 
     def guard(self) -> Transformer:
         """Make the guard: what removes text first, what replaces it last.
@@ -56,8 +57,10 @@ class GuardFlags:
             stages.append(roleplay())
         if self.preamble:
             stages.append(PreambleTrimmer())
+        if self.pii and self.no_redact:
+            raise click.UsageError("--pii redacts, --no-redact does not; leave out one of them")
         if not self.no_redact:
-            from streamguard.policy import KEY_VARIABLE, rule_sets
+            from streamguard.policy import KEY_VARIABLE
 
             secret = os.environ.get(KEY_VARIABLE)
             if secret == "":
@@ -65,7 +68,7 @@ class GuardFlags:
                     f"the environment variable {KEY_VARIABLE} is empty; unset it or give it a key"
                 )
             key = secret.encode("utf-8", "surrogateescape") if secret else None
-            stages.append(Redactor(rule_sets()["secrets"], key=key))
+            stages.append(Redactor(only=("secrets", "pii") if self.pii else (), key=key))
         if not stages:
             raise click.UsageError("these flags leave no stage to guard with")
         return stages
@@ -82,6 +85,7 @@ _OPTIONS = (
         "--roleplay", is_flag=True, help="Also remove state operations, tool talk and scaffold blocks."
     ),
     click.option("--no-redact", is_flag=True, help="Do not redact secrets."),
+    click.option("--pii", is_flag=True, help="Redact personal data as well (needs the extra pii)."),
 )
 
 

@@ -20,22 +20,40 @@ class _Row(TypedDict):
     matches: str
     hold_back: int
     policy: str
+    source: str
+    anchors: list[str]
+    checked: bool
+    examples: list[str]
+    near_misses: list[str]
 
 
 @click.command(short_help="List the redaction rules.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line, for programs.")
-@click.option("--set", "only", metavar="NAME", help="Only one set: secrets, or a group of its rules.")
-def rules(*, as_json: bool, only: str | None) -> None:
+@click.option("--set", "only", metavar="NAME", help="Only one set: secrets, pii, or a group of their rules.")
+@click.argument("names", nargs=-1, metavar="[RULE]...")
+def rules(*, as_json: bool, only: str | None, names: tuple[str, ...]) -> None:
     """List the redaction rules: what they match, how much text they may hold back.
+
+    With the name of a RULE, all there is to know of it: its source, its anchors, texts in
+    which it redacts and texts that only come near.
 
     The hold-back is the most characters that wait until it is certain whether they are a
     value. A policy file names rules by their ids, and sets of them by the set's name.
     """
-    from streamguard.policy import rule_sets
+    from streamguard.redact.selection import groups
 
-    if only is not None and only not in rule_sets():
-        raise click.BadParameter(f"{only!r} is not one of {', '.join(rule_sets())}", param_hint="'--set'")
-    rows = list(_rows(rule_sets(), only))
+    if only is not None and only not in groups():
+        raise click.BadParameter(f"{only!r} is not one of {', '.join(groups())}", param_hint="'--set'")
+    rows = list(_rows(groups(), only))
+    for name in names:
+        if name not in {row["id"] for row in rows}:
+            raise click.BadParameter(f"there is no rule {name!r}", param_hint="'RULE'")
+    if names:
+        rows = [row for row in rows if row["id"] in names]
+        if not as_json:
+            for row in rows:
+                _tell(row)
+            return
     if as_json:
         for row in rows:
             click.echo(json.dumps(row, ensure_ascii=False))
@@ -72,7 +90,7 @@ def _rows(sets: Mapping[str, Sequence[Rule]], only: str | None) -> Iterator[_Row
     smallest: dict[str, str] = {}
     for name, members in sorted(sets.items(), key=lambda item: -len(item[1])):
         smallest.update((rule.id, name) for rule in members)
-    wanted = sets[only or "secrets"]
+    wanted = sets[only] if only else (*sets["secrets"], *sets["pii"])
     for rule, bound in zip(wanted, Redactor(wanted).bounds(), strict=True):
         yield {
             "set": smallest[rule.id],
@@ -80,4 +98,23 @@ def _rows(sets: Mapping[str, Sequence[Rule]], only: str | None) -> Iterator[_Row
             "matches": rule.description,
             "hold_back": bound.characters,
             "policy": bound.policy,
+            "source": rule.source,
+            "anchors": list(rule.anchors),
+            "checked": bool(rule.checks),
+            "examples": list(rule.examples),
+            "near_misses": list(rule.near_misses),
         }
+
+
+def _tell(row: _Row) -> None:
+    """All there is to know of a rule, as lines of text."""
+    longer = f", then it {row['policy']}" if row["policy"] else ""
+    checked = "; a finished value is checked" if row["checked"] else ""
+    click.echo(f"{row['id']} ({row['set']})")
+    click.echo(f"  matches     {row['matches']}{checked}")
+    click.echo(f"  source      {row['source']}")
+    click.echo(f"  holds back  {row['hold_back']} characters at most{longer}")
+    click.echo(f"  anchors     {' '.join(map(repr, row['anchors'])) or 'none'}")
+    for name, texts in (("redacts in", row["examples"]), ("leaves", row["near_misses"])):
+        for number, text in enumerate(texts):
+            click.echo(f"  {name if not number else '':11} {text!r}")

@@ -14,13 +14,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from streamguard.policy.problems import PolicyError, PolicyProblem, given, meant
+from streamguard.redact.selection import groups
 from streamguard.session import Pipeline, Transformer
 
 if TYPE_CHECKING:
     from streamguard import Rule
     from streamguard.policy.tables import FenceStage, Policy, RedactorStage, RuleTable, StageTable
 
-__all__ = ["KEY_VARIABLE", "load_policy", "parse_policy", "rule_sets"]
+__all__ = ["KEY_VARIABLE", "load_policy", "parse_policy"]
 
 KEY_VARIABLE = "STREAMGUARD_KEY"
 """The environment variable that keys the placeholders unless a stage names another."""
@@ -82,19 +83,6 @@ def parse_policy(
     return pipeline
 
 
-def rule_sets() -> dict[str, tuple[Rule, ...]]:
-    """The rules that ship with the library, by the names a policy has for them.
-
-    Returns:
-        First the whole sets (`"secrets"`, and `"pii"` where it ships), then the groups they
-        are made of.
-    """
-    from streamguard.redact import rules
-
-    sets = {name.lower().replace("_", "-"): getattr(rules, name) for name in rules.__all__}
-    return {name: sets[name] for name in sorted(sets, key=lambda name: name not in ("secrets", "pii"))}
-
-
 class _Builder:
     """Makes the stages of a policy, and collects what they refuse."""
 
@@ -104,7 +92,7 @@ class _Builder:
         self._problems = problems
         self._own: dict[str, Rule] = {}
         self._used: set[str] = set()
-        self._sets = rule_sets()
+        self._sets = groups()
         self._shipped = {rule.id: rule for rules in self._sets.values() for rule in rules}
 
     def build(self) -> Pipeline:
@@ -156,8 +144,9 @@ class _Builder:
                 return presets.roleplay(**table.said())
             case "redactor":
                 chosen = self._chosen(key, table)
-                options = table.said("rules", "without", "key_env")
-                return streamguard.Redactor(chosen, key=self._key(key, table), **options)
+                options = table.said("rules", "without", "key_env", "allow", "allow_patterns")
+                allow = [*(table.allow or ()), *map(re.compile, table.allow_patterns or ())]
+                return streamguard.Redactor(chosen, key=self._key(key, table), allow=allow, **options)
 
     def _fence(self, key: str, table: FenceStage) -> Transformer:
         import streamguard

@@ -14,7 +14,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 from streamguard.policy.problems import PolicyProblem, dotted, given, meant
 
 try:
-    from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, ValidationError
+    from pydantic import (
+        AfterValidator,
+        BaseModel,
+        BeforeValidator,
+        ConfigDict,
+        Discriminator,
+        Field,
+        Tag,
+        ValidationError,
+    )
 except ModuleNotFoundError as missing:  # pragma: no cover - needs an environment without pydantic
     raise ModuleNotFoundError(
         "policy files need an extra: pip install 'streamguard-llm[cli]'", name=missing.name
@@ -55,7 +64,16 @@ def _listed(value: object) -> object:
     return [value] if isinstance(value, str) else value
 
 
+def _compiles(value: str) -> str:
+    try:
+        re.compile(value)
+    except re.error:
+        raise ValueError("is not a regular expression") from None
+    return value
+
+
 Name = Annotated[str, Field(min_length=1)]
+Regex = Annotated[str, Field(min_length=1), AfterValidator(_compiles)]
 Names = list[Name]
 OneOrMore = Annotated[Names, BeforeValidator(_listed)]
 Count = Annotated[int, Field(ge=0)]
@@ -147,6 +165,9 @@ class RedactorStage(_Table):
     type: Literal["redactor"]
     rules: Names | None = None
     without: Names | None = None
+    allow: Names | None = None
+    allow_patterns: list[Regex] | None = None
+    actions: dict[str, Literal["redact", "flag", "block"]] | None = None
     key_env: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")] | None = None
     limit: Annotated[int, Field(ge=16)] | None = None
 

@@ -9,7 +9,7 @@ import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from streamguard import Redactor, presets
-from streamguard.redact.redactor import _compile
+from streamguard.redact.compiled import compiled as _compile
 
 from .guards import GUARDS
 from .peers import Peers

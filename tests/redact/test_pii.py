@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 
 from streamguard.redact import Redactor, Rule
-from streamguard.redact.redactor import _compile
+from streamguard.redact.compiled import compiled as _compile
 from streamguard.redact.rules import pii
 from streamguard.redact.rules.pii import PII, PII_IDENTITY, checks
 from streamguard.redact.rules.pii.edges import NUMBER, WORD, announced, digits

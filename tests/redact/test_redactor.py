@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from streamguard import Bound, End, Finding, PatternError, StreamClosedError
 from streamguard.automaton import Matcher, State, Tail
 from streamguard.redact import SECRETS, Redactor, Rule, digest
-from streamguard.redact.redactor import SHORT
+from streamguard.redact.session import SHORT
 from streamguard.testing import check_linear
 
 EXAMPLES = settings().max_examples

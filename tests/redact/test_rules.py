@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 
 from streamguard.redact import Redactor, Rule, digest, placeholder, rules
-from streamguard.redact.redactor import _compile
+from streamguard.redact.compiled import compiled as _compile
 from streamguard.redact.rules import SECRETS
 from streamguard.redact.rules.boundary import LEFT, STRICT_LEFT, UNMASKED, spellings
 from streamguard.session import End, Finding

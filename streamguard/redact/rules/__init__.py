@@ -1,8 +1,12 @@
 """The rules that ship with the library, one file a category.
 
 `SECRETS` is all of them, in order of priority: where two rules with checks claim the same
-value, the first names it. The groups can be chosen or left out one by one.
+value, the first names it. The groups can be chosen or left out one by one. `PII` is the
+rules of personal data, for whoever wants them; they are loaded when they are first named.
 """
+
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 from streamguard.redact.rule import Rule
 from streamguard.redact.rules.assignments import ASSIGNMENTS
@@ -19,6 +23,16 @@ from streamguard.redact.rules.registries import REGISTRIES
 from streamguard.redact.rules.saas import SAAS
 from streamguard.redact.rules.tokens import TOKENS
 
+if TYPE_CHECKING:
+    from streamguard.redact.rules.pii import (
+        PII,
+        PII_CONTACT,
+        PII_CRYPTO,
+        PII_IDENTITY,
+        PII_NETWORK,
+        PII_PAYMENT,
+    )
+
 __all__ = [
     "ASSIGNMENTS",
     "AUTH_HEADERS",
@@ -29,6 +43,12 @@ __all__ = [
     "MESSAGING",
     "MONITORING",
     "PAYMENTS",
+    "PII",
+    "PII_CONTACT",
+    "PII_CRYPTO",
+    "PII_IDENTITY",
+    "PII_NETWORK",
+    "PII_PAYMENT",
     "PRIVATE_KEYS",
     "REGISTRIES",
     "SAAS",
@@ -51,3 +71,9 @@ SECRETS: tuple[Rule, ...] = (
     *CONNECTION_STRINGS,
     *ASSIGNMENTS,
 )
+
+
+def __getattr__(name: str) -> object:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module("streamguard.redact.rules.pii"), name)

@@ -1,0 +1,52 @@
+"""The rules of a redactor as one matcher, with the placeholders that stand for their values."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from streamguard.automaton import Matcher, Pattern, parse
+from streamguard.redact.placeholder import PLACEHOLDER, placeholder_of
+from streamguard.redact.rule import Rule
+from streamguard.session import PatternError
+
+__all__ = ["compiled"]
+
+
+@lru_cache(maxsize=64)
+def compiled(rules: tuple[Rule, ...], limit: int) -> Matcher:
+    """The matcher of these rules, shared by every redactor that has them.
+
+    Raises:
+        PatternError: two rules have one id, a rule's `anchors` are not what its pattern
+            requires, or the patterns are too large.
+    """
+    seen: set[str] = set()
+    for rule in rules:
+        if rule.id in seen:
+            raise PatternError(f"two rules have the id {rule.id!r}")
+        seen.add(rule.id)
+    atoms = [
+        Pattern(parse(placeholder_of(rule.id, hashed=rule.hashed)), atomic=True, stands_for=number)
+        for number, rule in enumerate(rules)
+    ]
+    others = Pattern(parse(PLACEHOLDER), atomic=True)
+    try:
+        matcher = Matcher([*(rule.pattern() for rule in rules), *atoms, others], limit=limit)
+    except PatternError:
+        for rule in rules:
+            _compile_alone(rule, limit)
+        raise
+    for rule, derived in zip(rules, matcher.prefilter.derived, strict=False):
+        if rule.anchors and not (
+            derived and all(any(anchor in string for anchor in rule.anchors) for string in derived.strings)
+        ):
+            raise PatternError(f"rule {rule.id!r}: its pattern does not require its anchors")
+    return matcher
+
+
+def _compile_alone(rule: Rule, limit: int) -> None:
+    """Say which rule it is that cannot be compiled."""
+    try:
+        Matcher([rule.pattern()], limit=limit)
+    except PatternError as error:
+        raise PatternError(f"rule {rule.id!r}: {error}") from None
