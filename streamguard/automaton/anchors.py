@@ -28,6 +28,8 @@ MAX_STRINGS = 64
 MAX_LENGTH = 64
 """Literals this long are telling enough; longer ones are not looked for."""
 
+Strings = frozenset[str]
+
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -62,7 +64,7 @@ class Anchors:
 
 
 @lru_cache(maxsize=4096)
-def members(charset: CharSet) -> frozenset[str] | None:
+def members(charset: CharSet) -> Strings | None:
     """The characters of a set, or `None` where they are many or hard to list."""
     source = charset.source
     if source.startswith("[^") or source == "." or re.search(r"\\[dDwWsSxuUN0-9]", source):
@@ -87,14 +89,26 @@ def _cased() -> frozenset[str]:
     )
 
 
-def exact(node: Node) -> frozenset[str] | None:
+Known = dict[int, Strings | None]
+"""What parts of one pattern stand for, by their identity: they are asked again and again."""
+
+
+def exact(node: Node, known: Known | None = None) -> Strings | None:
     """Every string a pattern stands for, or `None` where they are too many."""
     if isinstance(node, CharSet):
         return members(node)
+    if known is None:
+        known = {}
+    if id(node) not in known:
+        known[id(node)] = _exact(node, known)
+    return known[id(node)]
+
+
+def _exact(node: Node, known: Known) -> Strings | None:
     if isinstance(node, Alternation):
         union: set[str] = set()
         for branch in node.branches:
-            strings = exact(branch)
+            strings = exact(branch, known)
             if strings is None:
                 return None
             union |= strings
@@ -102,7 +116,7 @@ def exact(node: Node) -> frozenset[str] | None:
     if isinstance(node, Concat):
         joined = frozenset([""])
         for part in node.parts:
-            following = _product(joined, exact(part))
+            following = _product(joined, exact(part, known))
             if following is None:
                 return None
             joined = following
@@ -110,8 +124,8 @@ def exact(node: Node) -> frozenset[str] | None:
     if isinstance(node, Repeat):
         if node.most is None or node.most > MAX_STRINGS:
             return None
-        once = exact(node.node)
-        power: frozenset[str] | None = frozenset([""])
+        once = exact(node.node, known)
+        power: Strings | None = frozenset([""])
         repeated: set[str] = set()
         for count in range(node.most + 1):
             if count:
@@ -140,53 +154,63 @@ def width(node: Node) -> int | None:
     return 0
 
 
-def anchors(node: Node) -> Anchors | None:
+def anchors(node: Node, known: Known | None = None) -> Anchors | None:
     """The most telling anchors of a pattern, or `None` where it requires no literal."""
+    if known is None:
+        known = {}
     found: list[Anchors] = []
-    strings = exact(node)
+    strings = exact(node, known)
     if strings and "" not in strings:
         found.append(Anchors(strings, 0))
     if isinstance(node, Alternation):
-        branches = [anchors(branch) for branch in node.branches]
-        known = [branch for branch in branches if branch is not None]
-        if len(known) == len(branches):
-            union = frozenset[str]().union(*(branch.strings for branch in known))
-            found.append(Anchors(union, max(branch.lead for branch in known)))
+        branches = [anchors(branch, known) for branch in node.branches]
+        derived = [branch for branch in branches if branch is not None]
+        if len(derived) == len(branches):
+            union = frozenset[str]().union(*(branch.strings for branch in derived))
+            found.append(Anchors(union, max(branch.lead for branch in derived)))
     elif isinstance(node, Repeat) and node.least > 0:
-        inner = anchors(node.node)
+        inner = anchors(node.node, known)
         if inner is not None:
             found.append(inner)
     elif isinstance(node, Concat):
-        found.extend(_concat_anchors(node))
+        found.extend(_concat_anchors(node, known))
     return max(found, key=lambda one: one.score, default=None)
 
 
-def _concat_anchors(node: Concat) -> list[Anchors]:
+def _concat_anchors(node: Concat, known: Known) -> list[Anchors]:
     found: list[Anchors] = []
-    strings = [exact(part) for part in node.parts]
+    strings = [exact(part, known) for part in node.parts]
     lead: int | None = 0
+    covered = 0  # a run that begins before this part is the end of one that was found
     for index, part in enumerate(node.parts):
         if lead is None:
             break
         if strings[index] is None:
-            inner = anchors(part)
+            inner = anchors(part, known)
             if inner is not None:
                 found.append(Anchors(inner.strings, lead + inner.lead))
-        run: frozenset[str] | None = frozenset([""])
-        best: frozenset[str] | None = None
-        for following in strings[index:]:
-            run = _product(run, following)
-            if run is None:
-                break
-            if "" not in run:
-                best = run
-            if min(map(len, run)) >= MAX_LENGTH:
-                break
-        if best is not None:
-            found.append(Anchors(best, lead))
+        elif index >= covered:
+            best, covered = _run(strings, index)
+            if best is not None:
+                found.append(Anchors(best, lead))
         size = width(part)
         lead = None if size is None else lead + size
     return found
+
+
+def _run(strings: list[Strings | None], index: int) -> tuple[Strings | None, int]:
+    """The longest literals that begin with a part; and where the next ones may begin that are better."""
+    run: Strings | None = frozenset([""])
+    best: Strings | None = None
+    for stop, following in enumerate(strings[index:], index):
+        run = _product(run, following)
+        if run is None:
+            return best, stop + 1 if following is None else index + 1
+        if "" not in run:
+            best = run
+        if min(map(len, run)) >= MAX_LENGTH:
+            return best, index + 1
+    return best, len(strings)
 
 
 def prefix_length(node: Node) -> int:
@@ -207,7 +231,7 @@ def prefix_length(node: Node) -> int:
     return length
 
 
-def _product(heads: frozenset[str] | None, tails: frozenset[str] | None) -> frozenset[str] | None:
+def _product(heads: Strings | None, tails: Strings | None) -> Strings | None:
     if heads is None or tails is None or len(heads) * len(tails) > MAX_STRINGS:
         return None
     return frozenset(head + tail for head in heads for tail in tails)
