@@ -8,7 +8,7 @@ begin there.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from streamguard.automaton.anchors import anchors
@@ -75,14 +75,14 @@ class Hit:
         return found is not None and found.start() <= begin
 
 
-def _families(owners: Iterable[Sequence[int]]) -> dict[int, int]:
+def _families(owners: Sequence[tuple[int, ...]]) -> dict[int, int]:
     """For each pattern the bits of those that have anchors in common with it, or with one of these."""
-    families: dict[int, int] = {}
-    for together in owners:
+    families = {owner: 1 << owner for together in owners for owner in together}
+    for together in {together for together in owners if len(together) > 1}:
         family = 0
         for owner in together:
-            family |= families.get(owner, 1 << owner)
-        for owner in range(family.bit_length()):
+            family |= families[owner]
+        for owner in families:
             if family >> owner & 1:
                 families[owner] = family
     return families
