@@ -1,19 +1,12 @@
 """Patterns matched exactly while text streams."""
 
 from streamguard.automaton.anchors import prefix_length, width
-from streamguard.automaton.matcher import (
-    Decided,
-    Decision,
-    Matcher,
-    Pattern,
-    Residue,
-    Scan,
-    State,
-    Tail,
-    swallow,
-)
+from streamguard.automaton.matcher import Matcher
 from streamguard.automaton.nfa import END
-from streamguard.automaton.pattern import Node, nullable, parse
+from streamguard.automaton.nodes import Node, Pattern, nullable
+from streamguard.automaton.pattern import parse
+from streamguard.automaton.scan import Scan, swallow
+from streamguard.automaton.states import Decided, Decision, Residue, State, Tail
 
 __all__ = [
     "END",

@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from streamguard.automaton.pattern import (
+from streamguard.automaton.nodes import (
     Alternation,
     CharSet,
     Concat,

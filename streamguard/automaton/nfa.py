@@ -1,4 +1,4 @@
-"""Patterns as one non-deterministic automaton, and the questions asked of it.
+"""Patterns as one non-deterministic automaton: how it is built, and how threads of it read.
 
 Each rule is a context, which is remembered, and a value, which is held. A thread is a
 state with the position where its value began; threads still in their context have no
@@ -10,11 +10,11 @@ character (known one step later: look-ahead is nothing but one more state).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from streamguard.automaton.pattern import (
+from streamguard.automaton.nodes import (
     Alternation,
     CharSet,
     Concat,
@@ -85,7 +85,7 @@ class Nfa:
         self.is_value: list[bool] = []
         self._initial: list[int] = []
         self._contexts: list[tuple[tuple[Node, ...], int]] = []
-        self._sets: dict[CharSet, int] = {}
+        self.sets: dict[CharSet, int] = {}
         self._tests: list[Callable[[str], object]] = []
         self._masks: dict[str, int] = {}
         self._free: dict[int, Free] = {}  # asked for when every rule has been added
@@ -180,7 +180,7 @@ class Nfa:
         if isinstance(node, LookBehind):
             bits = 0
             for sequence in node.sequences:
-                bits |= 1 << self._sequence(sequence)
+                bits |= 1 << self.sequence(sequence)
             return self._state([(after, Behind(bits, node.negated))])
         classes = END if node.end else 0
         for charset in node.sets:
@@ -188,12 +188,12 @@ class Nfa:
         return self._state([(after, Ahead(classes, node.negated))])
 
     def _set(self, charset: CharSet) -> int:
-        if charset not in self._sets:
-            self._sets[charset] = len(self._sets) + 1
+        if charset not in self.sets:
+            self.sets[charset] = len(self.sets) + 1
             self._tests.append(re.compile(charset.source, charset.flags).fullmatch)
-        return self._sets[charset]
+        return self.sets[charset]
 
-    def _sequence(self, sequence: tuple[CharSet, ...]) -> int:
+    def sequence(self, sequence: tuple[CharSet, ...]) -> int:
         """The bit that is set where `sequence` ends."""
         if sequence not in self._behind:
             self._first |= 1 << len(self._behind_sets)
@@ -202,27 +202,7 @@ class Nfa:
             self._last |= 1 << self._behind[sequence]
         return self._behind[sequence]
 
-    def context_ends(self, starts: Sequence[int]) -> list[int]:
-        """For each rule the bits, one of which is set where its context may have ended; 0 for anywhere.
-
-        Looks at the last character of the context alone.
-        """
-        initial = set(self.initial)
-        sets = {number: charset for charset, number in self._sets.items()}
-        freely = self._into(freely=False)
-        reading: dict[int, list[int]] = {}
-        for state, reads in enumerate(self.reads):
-            if reads is not None and not self.is_value[state]:
-                reading.setdefault(reads[1], []).append(reads[0])
-        ends: list[int] = []
-        for start in starts:
-            before = self._reached({start}, freely)
-            last = {read for state in before for read in reading.get(state, ())}
-            bits = sum(1 << self._sequence((sets[read],)) for read in last)
-            ends.append(0 if initial & before else bits)
-        return ends
-
-    # -- asking -----------------------------------------------------------------
+    # -- reading ----------------------------------------------------------------
 
     def classify(self, char: str) -> int:
         """The class of a character."""
@@ -377,91 +357,6 @@ class Nfa:
                     stack.append(target)
         free = self._free[state] = Free(tuple(consuming), tuple(accepts), tuple(conditional))
         return free
-
-    def leading(self, ends: Collection[int], *, freely: bool) -> set[int]:
-        """The states from which edges without a character lead to `ends`; `freely`: or a condition."""
-        return self._reached(ends, self._into(freely=freely))
-
-    def _into(self, *, freely: bool) -> dict[int, list[int]]:
-        """For each state those with an edge to it that reads nothing; `freely`: and asks nothing."""
-        into: dict[int, list[int]] = {}
-        for state, edges in enumerate(self.edges):
-            for target, condition in edges:
-                if condition is None or not freely:
-                    into.setdefault(target, []).append(state)
-        return into
-
-    @staticmethod
-    def _reached(states: Iterable[int], edges: Mapping[int, Sequence[int]]) -> set[int]:
-        seen = set(states)
-        stack = list(seen)
-        while stack:
-            for state in edges.get(stack.pop(), ()):
-                if state not in seen:
-                    seen.add(state)
-                    stack.append(state)
-        return seen
-
-    def looking_ahead(self) -> list[int]:
-        """The states with an edge that asks for the next character."""
-        return [
-            state
-            for state, edges in enumerate(self.edges)
-            if any(isinstance(condition, Ahead) for _, condition in edges)
-        ]
-
-    def asking(self) -> set[int]:
-        """The rules with matches that depend on the character after them."""
-        ends = [state for state, rule in enumerate(self.accept) if rule is not None]
-        leading = self.leading(ends, freely=False)
-        return {
-            self.rule[state]
-            for state in self.looking_ahead()
-            if any(
-                isinstance(condition, Ahead) and target in leading for target, condition in self.edges[state]
-            )
-        }
-
-    def can_begin(self, start: int, behind: int) -> bool:
-        """Whether a value that begins in `start` can read anything, as far as what stands before tells."""
-        seen = {start}
-        stack = [start]
-        while stack:
-            state = stack.pop()
-            if self.reads[state] is not None:
-                return True
-            for target, condition in self.edges[state]:
-                if isinstance(condition, Behind) and bool(behind & condition.bits) is condition.negated:
-                    continue
-                if target not in seen:
-                    seen.add(target)
-                    stack.append(target)
-        return False
-
-    def spread(self, states: Iterable[int]) -> set[int]:
-        """`states` and those that edges without a character lead to, whatever stands around."""
-        seen = set(states)
-        stack = list(seen)
-        while stack:
-            for target, _ in self.edges[stack.pop()]:
-                if target not in seen:
-                    seen.add(target)
-                    stack.append(target)
-        return seen
-
-    def sets_read(self, states: Iterable[int]) -> int:
-        """The sets of which `states` read a character, as a mask to compare classes with."""
-        sets = 0
-        for state in states:
-            reads = self.reads[state]
-            if reads is not None:
-                sets |= 1 << reads[0]
-        return sets
-
-    def successors(self, states: Iterable[int]) -> set[int]:
-        """Where one character, whichever, can lead from `states`, whatever stands around."""
-        reads = (self.reads[state] for state in self.spread(states))
-        return {read[1] for read in reads if read is not None}
 
     def read(self, states: Iterable[int], mask: int) -> set[int]:
         """Where the consuming `states` go with a character of class `mask`."""

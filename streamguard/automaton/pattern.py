@@ -13,87 +13,32 @@ Unicode rules are the ones Python users know.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 
+from streamguard.automaton.nodes import (
+    MAX_ALTERNATIVES,
+    MAX_LOOK_BEHIND,
+    Alternation,
+    CharSet,
+    Concat,
+    LookAhead,
+    LookBehind,
+    Node,
+    Repeat,
+    branches_of,
+    fixed_width,
+    reads,
+    sequences_of,
+)
 from streamguard.session import PatternError
 
-__all__ = [
-    "Alternation",
-    "CharSet",
-    "Concat",
-    "LookAhead",
-    "LookBehind",
-    "Node",
-    "Repeat",
-    "flat",
-    "nullable",
-    "parse",
-]
+__all__ = ["parse"]
 
-MAX_LOOK_BEHIND = 8
-MAX_ALTERNATIVES = 256
-"""Most sequences one look-behind may stand for."""
 MAX_DEPTH = 50
 """Most groups inside one another."""
 _SAFE_FLAGS = {"i": re.IGNORECASE, "s": re.DOTALL, "x": re.VERBOSE, "a": re.ASCII}
 _KNOWN_FLAGS = re.IGNORECASE | re.DOTALL | re.VERBOSE | re.ASCII | re.UNICODE
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "v": "\v", "a": "\a"}
-
-
-@dataclass(frozen=True, slots=True)
-class CharSet:
-    """One character out of a set, as `re` source and flags."""
-
-    source: str
-    flags: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Concat:
-    """Parts one after the other; none at all is the empty pattern."""
-
-    parts: tuple[Node, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Alternation:
-    """One of several branches."""
-
-    branches: tuple[Node, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Repeat:
-    """`least` to `most` times; `most` is `None` where there is no bound."""
-
-    node: Node
-    least: int
-    most: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class LookBehind:
-    """What stands before: one of several sequences of the same width, or none of them.
-
-    An empty sequence stands for the start of the text.
-    """
-
-    sequences: tuple[tuple[CharSet, ...], ...]
-    negated: bool
-
-
-@dataclass(frozen=True, slots=True)
-class LookAhead:
-    """What the next character is: in one of the sets, or the end of the text."""
-
-    sets: tuple[CharSet, ...]
-    end: bool
-    negated: bool
-
-
-Node = CharSet | Concat | Alternation | Repeat | LookBehind | LookAhead
 
 _END = LookAhead((), end=True, negated=False)
 _START = LookBehind(((),), negated=False)
@@ -218,7 +163,7 @@ class _Parser:
                 )
             if self.peek("+"):
                 raise self.refuse("a possessive repeat", "leave the `+` out")
-            if not _reads(node):
+            if not reads(node):
                 least, most = min(least, 1), 1  # once is as good as a thousand times
             node = Repeat(node, least, most)
 
@@ -346,7 +291,7 @@ class _Parser:
 
     def look_behind(self, at: int, *, negated: bool) -> Node:
         node = self.inside()
-        size = _width(node)
+        size = fixed_width(node)
         if not size:
             raise self.refuse(
                 "this look-behind" if size is None else "an empty look-behind",
@@ -360,7 +305,7 @@ class _Parser:
                 f"{MAX_LOOK_BEHIND} characters are remembered; use the rule's context for more",
                 at,
             )
-        sequences = _sequences(node)
+        sequences = sequences_of(node)
         if len(sequences) > MAX_ALTERNATIVES:
             raise self.refuse(
                 f"a look-behind of more than {MAX_ALTERNATIVES} alternatives", "use sets such as [ab]", at
@@ -371,7 +316,7 @@ class _Parser:
         node = self.inside()
         sets: list[CharSet] = []
         end = False
-        for branch in _branches(node):
+        for branch in branches_of(node):
             if isinstance(branch, CharSet):
                 sets.append(branch)
             elif branch == _END:
@@ -383,74 +328,3 @@ class _Parser:
                     at,
                 )
         return LookAhead(tuple(sets), end=end, negated=negated)
-
-
-def nullable(node: Node) -> bool:
-    """Whether a pattern can match without reading a character."""
-    if isinstance(node, Concat):
-        return all(map(nullable, node.parts))
-    if isinstance(node, Alternation):
-        return any(map(nullable, node.branches))
-    if isinstance(node, Repeat):
-        return node.least == 0 or nullable(node.node)
-    return not isinstance(node, CharSet)
-
-
-def flat(node: Node) -> tuple[Node, ...]:
-    """The parts of a pattern, one after the other, with none of them a sequence itself."""
-    if isinstance(node, Concat):
-        return tuple(one for part in node.parts for one in flat(part))
-    return (node,)
-
-
-def _branches(node: Node) -> Iterator[Node]:
-    """The branches of alternations inside one another."""
-    if isinstance(node, Alternation):
-        for branch in node.branches:
-            yield from _branches(branch)
-    else:
-        yield node
-
-
-def _reads(node: Node) -> bool:
-    """Whether a pattern can read a character at all."""
-    if isinstance(node, Alternation | Concat):
-        return any(map(_reads, node.branches if isinstance(node, Alternation) else node.parts))
-    if isinstance(node, Repeat):
-        return node.most != 0 and _reads(node.node)
-    return isinstance(node, CharSet)
-
-
-def _width(node: Node) -> int | None:
-    """How many characters a pattern reads, or `None` if that varies or it asks what is around."""
-    if isinstance(node, CharSet):
-        return 1
-    if isinstance(node, Alternation):
-        widths = set(map(_width, node.branches))
-        return widths.pop() if len(widths) == 1 else None
-    if isinstance(node, Concat):
-        parts = [_width(part) for part in node.parts]
-        known = [part for part in parts if part is not None]
-        return sum(known) if len(known) == len(parts) else None
-    if isinstance(node, Repeat) and node.least == node.most:
-        inner = _width(node.node)
-        return None if inner is None else inner * node.least
-    return None
-
-
-def _sequences(node: Node) -> list[tuple[CharSet, ...]]:
-    """The sequences a pattern of fixed width stands for; a few more than allowed if they are too many."""
-    if isinstance(node, CharSet):
-        return [(node,)]
-    if isinstance(node, Alternation):
-        return [one for branch in node.branches for one in _sequences(branch)]
-    parts: tuple[Node, ...] = ()
-    if isinstance(node, Concat):
-        parts = node.parts
-    elif isinstance(node, Repeat):
-        parts = (node.node,) * (node.least if _width(node.node) else 0)
-    joined: list[tuple[CharSet, ...]] = [()]
-    for part in parts:
-        tails = _sequences(part)
-        joined = [head + tail for head in joined for tail in tails][: MAX_ALTERNATIVES + 1]
-    return joined

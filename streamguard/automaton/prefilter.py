@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from streamguard.automaton.anchors import anchors
-from streamguard.automaton.pattern import MAX_LOOK_BEHIND, Node
+from streamguard.automaton.nodes import MAX_LOOK_BEHIND, Node
 from streamguard.automaton.probe import Probe, probe
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from streamguard.automaton.anchors import members
-from streamguard.automaton.pattern import (
+from streamguard.automaton.nodes import (
     Alternation,
     CharSet,
     Concat,

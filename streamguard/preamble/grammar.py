@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
-from streamguard.automaton import Node, parse
+from streamguard.automaton import Node, parse, width
+from streamguard.automaton.anchors import members
 from streamguard.automaton.nfa import Nfa
-from streamguard.automaton.pattern import Alternation, CharSet, Concat, LookAhead, Repeat
-from streamguard.automaton.anchors import members, width
+from streamguard.automaton.nodes import Alternation, CharSet, Concat, LookAhead, Repeat
 from streamguard.preamble.phrases import Phrases, en, zh
 from streamguard.session import PatternError
 

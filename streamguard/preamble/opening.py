@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from streamguard.automaton import Decided, Matcher, Pattern, parse
-from streamguard.automaton.pattern import Alternation, Concat
+from streamguard.automaton.nodes import Alternation, Concat
 from streamguard.preamble.grammar import choose, spell
 
 __all__ = ["LIMIT", "Opening", "opening_matcher"]

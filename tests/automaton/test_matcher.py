@@ -26,13 +26,12 @@ from streamguard.automaton import (
     Scan,
     State,
     Tail,
+    deciding,
     parse,
+    states,
     swallow,
 )
-from streamguard.automaton import (
-    matcher as module,
-)
-from streamguard.automaton.pattern import (
+from streamguard.automaton.nodes import (
     Alternation,
     CharSet,
     Concat,
@@ -801,8 +800,9 @@ def test_the_cache_keeps_to_its_bounds_and_changes_no_result(monkeypatch: pytest
         for seed in range(120)
     ]
     expected = [cut(rules, sample, range(len(sample)), limit=50) for sample in samples]
-    monkeypatch.setattr(module, "MAX_CACHED_STATES", 60)
-    monkeypatch.setattr(module, "MAX_CACHED_MOVES", 300)
+    monkeypatch.setattr(states, "MAX_CACHED_STATES", 60)
+    monkeypatch.setattr(states, "MAX_CACHED_MOVES", 300)
+    monkeypatch.setattr(deciding, "MAX_CACHED", 60)
     small = Matcher([rule.pattern() for rule in rules], limit=50)
     for sample, outcome in zip(samples, expected, strict=True):
         cutter = Cutter(small, rules)
@@ -813,7 +813,7 @@ def test_the_cache_keeps_to_its_bounds_and_changes_no_result(monkeypatch: pytest
 
 def test_a_stream_goes_on_in_a_state_that_the_cache_has_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     rules = (R("a[bc]{9}d"), R("c[ab]*c", check=_even))
-    monkeypatch.setattr(module, "MAX_CACHED_STATES", 3)
+    monkeypatch.setattr(states, "MAX_CACHED_STATES", 3)
     matcher = Matcher([rule.pattern() for rule in rules], limit=50)
     cutters = [Cutter(matcher, rules) for _ in range(3)]
     texts_ = ["xabcbcbcbcbdcabc", "cabbcabccaabc a", "abbbbbbbbbdcc cac"]
@@ -827,7 +827,7 @@ def test_a_stream_goes_on_in_a_state_that_the_cache_has_forgotten(monkeypatch: p
 
 
 def test_one_state_remembers_no_more_than_so_many_characters(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MAX_CACHED_CHARACTERS", 10)
+    monkeypatch.setattr(states, "MAX_CACHED_CHARACTERS", 10)
     matcher = Matcher([Pattern(parse("ab"))], limit=50)
     for number in range(300, 400):
         assert matcher.start[chr(number)].quiet

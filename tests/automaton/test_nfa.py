@@ -11,7 +11,16 @@ from hypothesis import strategies as st
 from streamguard import PatternError
 from streamguard.automaton import parse
 from streamguard.automaton.nfa import END, MAX_STATES, Nfa
-from streamguard.automaton.pattern import Node
+from streamguard.automaton.nodes import Node
+from streamguard.automaton.reach import (
+    asking,
+    can_begin,
+    context_ends,
+    leading,
+    sets_read,
+    spread,
+    successors,
+)
 
 
 def nfa_of(*rules: str | tuple[str, str]) -> tuple[Nfa, list[int]]:
@@ -65,7 +74,7 @@ def test_a_class_says_of_every_set_what_re_says(text: str) -> None:
     for char in text:
         mask = nfa.classify(char)
         for source, start in zip(sources, starts, strict=True):
-            bit = nfa.sets_read([start])
+            bit = sets_read(nfa, [start])
             assert bool(mask & bit) == bool(re.fullmatch(source, char))
 
 
@@ -89,7 +98,7 @@ def test_a_value_that_can_be_empty_is_refused(value: str) -> None:
 def test_a_context_may_be_empty() -> None:
     nfa, starts = nfa_of(("a*", "b"))
     assert nfa.initial != starts
-    assert starts[0] in nfa.spread(nfa.initial)
+    assert starts[0] in spread(nfa, nfa.initial)
 
 
 def test_too_many_states_are_refused() -> None:
@@ -139,7 +148,7 @@ SEQUENCES = ["a", "ab", "[ab]b", "ba", "abababab", r"\w\W"]
 def test_what_stands_before_is_known_for_every_sequence_at_once(text: str) -> None:
     nfa, starts = nfa_of(*(f"(?<={sequence})x" for sequence in SEQUENCES), *(f"(?<!{s})x" for s in SEQUENCES))
     behind = behind_of(nfa, text)
-    can = [nfa.can_begin(start, behind) for start in starts]
+    can = [can_begin(nfa, start, behind) for start in starts]
     ends = [re.search(rf"(?:{sequence})\Z", text) is not None for sequence in SEQUENCES]
     assert can == [*ends, *(not end for end in ends)]
 
@@ -147,7 +156,7 @@ def test_what_stands_before_is_known_for_every_sequence_at_once(text: str) -> No
 @given(st.text("ab", max_size=5))
 def test_only_before_the_first_character_is_the_start(text: str) -> None:
     nfa, (start,) = nfa_of(r"\Ax")
-    assert nfa.can_begin(start, behind_of(nfa, text)) == (text == "")
+    assert can_begin(nfa, start, behind_of(nfa, text)) == (text == "")
 
 
 def test_whether_anything_asks_what_stands_before() -> None:
@@ -180,9 +189,9 @@ def test_rules_that_accept_are_told_in_their_order() -> None:
 
 def test_successors_are_all_states_that_some_character_leads_to() -> None:
     nfa, (start,) = nfa_of("a(?:b|c)?d")
-    after = nfa.successors({start})
+    after = successors(nfa, {start})
     assert len(after) == 1
-    assert len(nfa.successors(after)) == 2  # past b or c, which are the same, and past d
+    assert len(successors(nfa, after)) == 2  # past b or c, which are the same, and past d
 
 
 # -- questions about rules ----------------------------------------------------------------------
@@ -204,7 +213,7 @@ def test_successors_are_all_states_that_some_character_leads_to() -> None:
 )
 def test_which_matches_depend_on_the_character_after_them(value: str, asks: bool) -> None:
     nfa, _ = nfa_of("zz", value)
-    assert nfa.asking() == ({1} if asks else set())
+    assert asking(nfa) == ({1} if asks else set())
 
 
 @pytest.mark.parametrize(
@@ -224,7 +233,7 @@ def test_which_matches_depend_on_the_character_after_them(value: str, asks: bool
 )
 def test_where_a_context_may_have_ended(context: str, before: str, may: bool) -> None:
     nfa, starts = nfa_of("zz", (context, "v") if context else "v")
-    ends = nfa.context_ends(starts)
+    ends = context_ends(nfa, starts)
     assert ends[0] == 0
     assert (not ends[1] or bool(ends[1] & behind_of(nfa, before))) is may
 
@@ -242,17 +251,17 @@ def test_where_a_context_may_have_ended(context: str, before: str, may: bool) ->
 )
 def test_whether_a_value_can_begin_after_a_text(value: str, before: str, can: bool) -> None:
     nfa, (start,) = nfa_of(value)
-    assert nfa.can_begin(start, behind_of(nfa, before)) is can
+    assert can_begin(nfa, start, behind_of(nfa, before)) is can
 
 
 def test_states_that_lead_somewhere_without_reading() -> None:
     nfa, (start,) = nfa_of("a(?:b|(?=c))")
     (end,) = [state for state, accepts in enumerate(nfa.accept) if accepts == 0]
-    freely, at_all = nfa.leading([end], freely=True), nfa.leading([end], freely=False)
+    freely, at_all = leading(nfa, [end], freely=True), leading(nfa, [end], freely=False)
     assert end in freely < at_all
     assert start not in at_all
-    assert all(end in nfa.spread([state]) for state in at_all)
-    assert {state for state in range(len(nfa.edges)) if end in nfa.spread([state])} == at_all
+    assert all(end in spread(nfa, [state]) for state in at_all)
+    assert {state for state in range(len(nfa.edges)) if end in spread(nfa, [state])} == at_all
 
 
 def test_a_node_is_shared_between_rules_without_harm() -> None:

@@ -12,7 +12,7 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from streamguard import PatternError
-from streamguard.automaton.pattern import (
+from streamguard.automaton.nodes import (
     Alternation,
     CharSet,
     Concat,
@@ -20,8 +20,8 @@ from streamguard.automaton.pattern import (
     LookBehind,
     Node,
     Repeat,
-    parse,
 )
+from streamguard.automaton.pattern import parse
 
 EXAMPLES = settings().max_examples
 ALPHABET = "aAbBsSkKiI01_ -]#^{},.\n\té"

@@ -22,9 +22,9 @@ from streamguard.automaton.anchors import (
     prefix_length,
     width,
 )
-from streamguard.automaton.matcher import BLOCK
-from streamguard.automaton.pattern import CharSet
+from streamguard.automaton.nodes import CharSet
 from streamguard.automaton.prefilter import ALL, Prefilter
+from streamguard.automaton.scan import BLOCK
 
 EXAMPLES = settings().max_examples
 EVERY = "".join(map(chr, range(0x110000)))

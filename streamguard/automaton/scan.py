@@ -1,0 +1,141 @@
+"""Reading a text: from decision to decision, and on inside of a decided value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from operator import length_hint
+
+from streamguard.automaton.matcher import Matcher
+from streamguard.automaton.nodes import MAX_LOOK_BEHIND
+from streamguard.automaton.prefilter import ALL, Stop
+from streamguard.automaton.states import Decided, Decision, State, Tail
+
+__all__ = ["Scan", "swallow"]
+
+BLOCK = 48
+"""Characters walked between two looks at whether the rest can be skipped."""
+SHORT_BLOCK = 12
+"""The same where an anchor has been found and nothing has begun yet: most lead to nothing."""
+
+
+class Scan:
+    """One pass over one text: from decision to decision, skipping what is of no interest.
+
+    Where an anchor stands only the rules it belongs to are followed, until nothing is under
+    way; at the end of the text all of them are, since more may come.
+
+    Attributes:
+        data: the text.
+        at: how far it has been read.
+        state: the state there.
+    """
+
+    __slots__ = ("_stop", "_stops", "_walk_to", "at", "data", "matcher", "state")
+
+    def __init__(self, matcher: Matcher, state: State, data: str, at: int = 0) -> None:
+        self.matcher = matcher
+        self.state = state
+        self.data = data
+        self.at: int = at
+        self._walk_to = at
+        self._stops: Callable[[int], Stop] | None = None
+        self._stop: Stop | None = None
+
+    def next(self, stop: int | None = None) -> Decision | None:
+        """Read on to the next decision; `None` at the end of the text, or at `stop`."""
+        data, state, at = self.data, self.state, self.at
+        size = len(data) if stop is None else stop
+        while at < size:
+            until = min(at + (SHORT_BLOCK if state.quiet else BLOCK), size)
+            if state.matcher is not self.matcher or (
+                state.quiet and at >= self._walk_to and size - at > BLOCK
+            ):
+                ahead = self._ahead(at)
+                if at >= ahead.start:
+                    state = state.matcher.also(ahead.owners).resumed(state, _before(data, at))
+                    self._walk_to = max(self._walk_to, ahead.end)
+                    self._stop = None
+                    continue
+                if state.quiet and at >= self._walk_to and ahead.start - at > MAX_LOOK_BEHIND:
+                    at = min(ahead.start, size)
+                    state = self.matcher.view(ahead.owners if at < size else ALL).after(_before(data, at))
+                    self._walk_to = ahead.end
+                    self._stop = None
+                    continue
+                until = min(until, max(ahead.start, at + 1))
+            block = iter(data[at:until])
+            try:
+                for char in block:
+                    state = state[char]
+            except Decided as decided:
+                self.at = until - length_hint(block)
+                self.state = state
+                return decided.decision
+            at = until
+        self.state, self.at = self.matcher.resumed(state, _before(data, at)), at
+        return None
+
+    def resume(self, state: State, at: int) -> None:
+        """Go on in `state` from `at`, which may lie before what has been read."""
+        # Of what comes right after `at` some has been passed over with other text before it in view.
+        self._walk_to = max(self._walk_to, self.at, at + MAX_LOOK_BEHIND + self.matcher.prefilter.lead)
+        self.state, self.at = state, at
+
+    def refuse(self, decision: Decision) -> Decision | None:
+        """Go on as if the decided group had never begun."""
+        outcome = self.state.matcher.settle(decision.refused)
+        if isinstance(outcome, Decision):
+            return outcome
+        self.state = outcome
+        return self.next()
+
+    def _ahead(self, at: int) -> Stop:
+        """The next place at which more rules have to be followed."""
+        if self._stop is None:
+            if self._stops is None:
+                self._stops = self.matcher.prefilter.stops(self.data)
+            self._stop = self._stops(at)
+        return self._stop
+
+
+def _before(data: str, at: int) -> str:
+    """As much of the text before as a pattern can ask for."""
+    return data[max(at - MAX_LOOK_BEHIND, 0) : at]
+
+
+def swallow(tail: Tail, data: str, at: int, ended: int | None = None) -> tuple[Tail | None, int, int, int]:
+    """Read on inside a decided value.
+
+    Args:
+        tail: where the value stands.
+        data: the text.
+        at: how far it has been read.
+        ended: where the last match ended, which may lie before `at`; the value ends there
+            if the limit is passed before it is known to go on.
+
+    Returns:
+        The tail at the end of the data, or `None` if the value has ended; how far was
+        read; the last position where a match ended, or -1; its rule.
+    """
+    end = rule = -1
+    size = len(data)
+    limit = tail.matcher.limit
+    last = at if ended is None else ended
+    if not tail.alive:
+        return None, at, end, rule
+    while at < size:
+        char = data[at]
+        following = tail[char]
+        if tail.waiting:
+            late = tail.late(tail.matcher.nfa.classify(char))
+            if late >= 0:
+                last, end, rule = at, at, late
+        if not following.threads:
+            return None, at, end, rule
+        tail = following
+        at += 1
+        if tail.rule >= 0:
+            last, end, rule = at, at, tail.rule
+        if not tail.alive or at - last > limit:
+            return None, at, end, rule
+    return tail, at, end, rule
