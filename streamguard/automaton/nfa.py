@@ -28,7 +28,7 @@ from streamguard.session import PatternError
 
 __all__ = ["END", "Ahead", "Behind", "Closure", "Free", "Nfa"]
 
-MAX_STATES = 60_000
+MAX_STATES = 250_000
 END = 1
 """The class of the end of the text; characters have every bit but this one."""
 

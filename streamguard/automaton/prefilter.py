@@ -11,9 +11,10 @@ import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from streamguard.automaton.anchors import anchors
+from streamguard.automaton.anchors import Anchors, anchors
 from streamguard.automaton.nodes import MAX_LOOK_BEHIND, Node
 from streamguard.automaton.probe import Probe, probe
+from streamguard.automaton.runs import LENGTH, Run, clusters, run
 
 if TYPE_CHECKING:
     import ahocorasick_rs
@@ -75,6 +76,13 @@ class Hit:
         return found is not None and found.start() <= begin
 
 
+def _run_instead(node: Node, found: Anchors | None) -> Run | None:
+    """How matches begin, where that is looked for instead of anchors: those of three characters will do."""
+    if found is not None and min(map(len, found.strings)) > 2:
+        return None
+    return run(node, found)
+
+
 def _families(owners: Sequence[tuple[int, ...]]) -> dict[int, int]:
     """For each pattern the bits of those that have anchors in common with it, or with one of these."""
     families = {owner: 1 << owner for together in owners for owner in together}
@@ -93,24 +101,27 @@ class Prefilter:
 
     def __init__(self, nodes: Sequence[Node]) -> None:
         self.derived = [anchors(node) for node in nodes]
-        known = [one for one in self.derived if one is not None]
-        self.complete = len(known) == len(self.derived)
-        """Whether every pattern has anchors; without that nothing can be skipped."""
+        runs = [_run_instead(node, one) for node, one in zip(nodes, self.derived, strict=True)]
+        used = [one if found is None else None for one, found in zip(self.derived, runs, strict=True)]
+        known = [one for one in used if one is not None]
+        self.complete = all(one or found for one, found in zip(used, runs, strict=True))
+        """Whether every pattern has something to look for; without that nothing can be skipped."""
         self.strings = frozenset[str]().union(*(one.strings for one in known))
         self.lead = max((one.lead for one in known), default=0)
+        self._clusters = clusters([(number, one) for number, one in enumerate(runs) if one is not None])
         self._nodes = tuple(nodes)
         self._longest = max(map(len, self.strings), default=0)
         self._sorted = sorted(self.strings)
         self._automaton: ahocorasick_rs.AhoCorasick | None = None
         self._hits: dict[int, Hit] = {}
         owners: dict[str, list[int]] = {}
-        for number, one in enumerate(self.derived):
+        for number, one in enumerate(used):
             for string in one.strings if one else ():
                 owners.setdefault(string, []).append(number)
         self._owners = [tuple(owners[string]) for string in self._sorted]
-        self._families = _families(self._owners)
+        self._families = _families([*self._owners, *(members for _, members in self._clusters)])
         self._by_owners: dict[tuple[int, ...], Hit] = {}
-        leads = [one.lead if one else 0 for one in self.derived]
+        leads = [one.lead if one else 0 for one in used]
         self._leads = [max(leads[number] for number in numbers) for numbers in self._owners]
         self._probes: dict[int, Probe] = {}
 
@@ -124,9 +135,9 @@ class Prefilter:
         size = len(data)
         if not self.complete:
             return lambda position: Stop(position, size, ALL)
-        if self._longest == 1:
+        if self._longest == 1 and not self._clusters:
             return self._characters(data)
-        last = max(size - self.lead - self._longest, 0)
+        last = max(size - self.lead - max(self._longest, LENGTH if self._clusters else 0), 0)
         found: list[tuple[int, int, int, int]] = []  # the next one last
         searched = -1  # anchors of matches that begin before are known
         reach = self._longest + self.lead - 1
@@ -150,24 +161,35 @@ class Prefilter:
                     start = origin + begin - self._leads[anchor]
                     if start < searched and (start >= origin or not joins):
                         found.append((start, anchor, origin + begin, origin + end))
+                for number, (beginning, _) in enumerate(self._clusters):
+                    # As many more characters as it looks ahead.
+                    found.extend(
+                        (match.start(), ~number, match.start(), match.end())
+                        for match in beginning.finditer(data, origin, min(searched + LENGTH, size))
+                        if match.start() < searched
+                    )
                 found.sort(reverse=True)
 
         return stop
 
     def _hit(self, anchor: int) -> Hit:
-        owners = self._owners[anchor]
+        """What an anchor announces; of a negative number, what a run does."""
+        owners = self._owners[anchor] if anchor >= 0 else self._clusters[~anchor][1]
         hit = self._by_owners.get(owners)
         if hit is None:
             for owner in owners:
                 if owner not in self._probes:
                     self._probes[owner] = probe(self._nodes[owner])
             probes = [self._probes[owner] for owner in owners]
-            hit = self._by_owners[owners] = Hit(self._families[owners[0]], probes, self._leads[anchor])
+            lead = self._leads[anchor] if anchor >= 0 else 0
+            hit = self._by_owners[owners] = Hit(self._families[owners[0]], probes, lead)
         self._hits[anchor] = hit
         return hit
 
     def _search(self, text: str) -> list[tuple[int, int, int]]:
         """The anchors in a text: which, where it begins, where it ends; in the order of their ends."""
+        if not self._sorted:
+            return []
         if self._automaton is None:
             import ahocorasick_rs
 

@@ -128,7 +128,9 @@ def _marks(parts: Sequence[Node], begun: Iterable[CharSet] = ()) -> tuple[set[Ch
             branches = [_marks(flat(branch)) for branch in part.branches]
             known = [branch for branch in branches if branch is not None]
             if len(known) == len(branches):
-                return between.union(*(one for one, _ in known)), set().union(*(one for _, one in known))
+                return between.union(*(one for one, _ in known)), set[CharSet]().union(
+                    *(one for _, one in known)
+                )
             between |= _sets(part)
         elif isinstance(part, Repeat):
             between |= _sets(part)
