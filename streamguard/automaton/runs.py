@@ -66,18 +66,31 @@ def run(node: Node, instead: Anchors | None) -> Run | None:
 def clusters(runs: Sequence[tuple[int, Run]]) -> list[tuple[re.Pattern[str], tuple[int, ...]]]:
     """Expressions that find where one of several runs begins, with the patterns each stands for.
 
-    Those that begin with a digit are looked for together, and those that do not: a search
-    for one set of characters passes over the others fastest.
+    Those that begin alike are looked for together: a search for one set of characters passes
+    over the others fastest.
     """
+    kinds: dict[str, list[tuple[int, Run]]] = {}
+    for owner, one in runs:
+        kinds.setdefault(_kind(one.sets[0]), []).append((owner, one))
     found: list[tuple[re.Pattern[str], tuple[int, ...]]] = []
-    for digits in (True, False):
-        members = [(owner, one) for owner, one in runs if all(map(str.isdigit, one.sets[0])) is digits]
-        if members:
-            first = one_of(frozenset().union(*(one.sets[0] for _, one in members)))
-            rest = {f"(?<={one_of(one.sets[0])})" + "".join(map(one_of, one.sets[1:])) for _, one in members}
-            source = f"{first}(?={'|'.join(sorted(rest))})"
-            found.append((re.compile(source), tuple(owner for owner, _ in members)))
+    for members in kinds.values():
+        first = one_of(frozenset().union(*(one.sets[0] for _, one in members)))
+        rest: set[str] = set()
+        for _, one in members:
+            own = one_of(one.sets[0])
+            rest.add(("" if own == first else f"(?<={own})") + "".join(map(one_of, one.sets[1:])))
+        source = f"{first}(?={'|'.join(sorted(rest))})"
+        found.append((re.compile(source), tuple(owner for owner, _ in members)))
     return found
+
+
+def _kind(chars: frozenset[str]) -> str:
+    """What is looked for together: digits, capitals, signs, or exactly the same."""
+    if all(map(str.isdigit, chars)):
+        return "digits"
+    if all(map(str.isupper, chars)):
+        return "capitals"
+    return "signs" if len(chars) < 15 and not any(map(str.isalpha, chars)) else "".join(sorted(chars))
 
 
 def one_of(chars: Iterable[str]) -> str:

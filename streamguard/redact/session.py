@@ -183,7 +183,8 @@ class RedactorSession(Session):
                     doubt = shown
                     break
                 continue
-            doubt = min(doubt if doubt >= shown else size, self._doubtful(scan.state, size))
+            if unsure:
+                doubt = min(doubt if doubt >= shown else size, self._doubtful(scan.state, size))
             outcome = self._matcher.finish(scan.state.config)
             chosen = None
             while isinstance(outcome, Decision) and chosen is None:
