@@ -50,7 +50,7 @@ def run(node: Node, instead: Anchors | None) -> Run | None:
     while len(sets) < LENGTH and not any(nfa.accept[state] is not None for state in states):
         mask = sets_read(nfa, states)
         read = {charset for number, charset in charsets.items() if mask >> number & 1}
-        chars = frozenset().union(*map(_members, read))
+        chars = frozenset[str]().union(*map(_members, read))
         if not all(map(_listed, read)):
             if not sets:
                 return None
@@ -74,7 +74,7 @@ def clusters(runs: Sequence[tuple[int, Run]]) -> list[tuple[re.Pattern[str], tup
         kinds.setdefault(_kind(one.sets[0]), []).append((owner, one))
     found: list[tuple[re.Pattern[str], tuple[int, ...]]] = []
     for members in kinds.values():
-        first = one_of(frozenset().union(*(one.sets[0] for _, one in members)))
+        first = one_of(frozenset[str]().union(*(one.sets[0] for _, one in members)))
         rest: set[str] = set()
         for _, one in members:
             own = one_of(one.sets[0])

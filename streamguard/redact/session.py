@@ -33,22 +33,27 @@ class Settings(Protocol):
     @property
     def rules(self) -> tuple[Rule, ...]:
         """What is replaced."""
+        ...
 
     @property
     def key(self) -> bytes | None:
         """The key of the digests."""
+        ...
 
     @property
     def placeholder(self) -> PlaceholderFunction | None:
         """What makes a placeholder."""
+        ...
 
     @property
     def allowed(self) -> Allowed | None:
         """The values that stay."""
+        ...
 
     @property
     def blocking(self) -> frozenset[str]:
         """The rules that end the stream."""
+        ...
 
 
 class Value:
