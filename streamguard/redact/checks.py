@@ -19,10 +19,13 @@ import zlib
 from collections import Counter
 from itertools import pairwise
 
+from streamguard.redact.checksums import confirmed
+
 __all__ = [
     "base64_key",
     "basic_credentials",
     "checksummed",
+    "cookie",
     "entropy",
     "genuine",
     "is_code",
@@ -63,16 +66,21 @@ _TEMPLATE = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _REFERENCE = re.compile(
-    r"(?:~|\.{1,2})?/[\w.-]+/[\w./ -]*|(?:~|\.{1,2})/[\w.-]*|[A-Za-z]:\\.*"  # files
+    r"(?:~|\.{1,2})?/[\w.-]+/[\w./ -]*|(?:~|\.{1,2})/[\w.-]*|/[a-z_.-]{2,}[0-9]?|[A-Za-z]:\\.*"  # files
     r"|[A-Za-z][A-Za-z0-9+.-]*://.*"
     r"|os\.environ/\w+"
     r"|(?:arn|vault|ssm|secretsmanager|awssm|keyvault|kms|file|env|ref|sops|op):.*"
     r"|[\w./-]+\.(?:pem|key|crt|cer|pub|p12|pfx|jks|json|ya?ml|toml|ini|txt|env|conf|cfg|py|js|ts)",
     re.DOTALL,
 )
-_NUMBER = re.compile(r"[+-]?(?:0[xX][0-9A-Fa-f]{1,8}|\d[\d_,.]*[A-Za-z%]{0,3})")
+_NUMBER = re.compile(r"[+-]?(?:0[xX][0-9A-Fa-f]{1,8}|\d[\d_,.]*[A-Za-z%]{0,3}|\d{1,5}[\])}][=,;]*)")
 _CALL = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|::|->)[A-Za-z_$][\w$]*)*!?[(\[].*", re.DOTALL)
 _PATH = re.compile(r"[A-Za-z_$@&*][\w$]*(?:(?:\?\.|\.|::|->)[A-Za-z_$][\w$]*)+[;,]?")
+_VERSION = re.compile(
+    r"[v^~]?\d+(?:\.\d+)+(?:[.+-]?(?:dev|post|rc|alpha|beta|pre|a|b)[.-]?\d*)*", re.IGNORECASE
+)
+# A class that is named after an algorithm: `X25519PrivateKey`.
+_CLASS = re.compile(r"[A-Z][A-Za-z]{0,11}[0-9]{1,5}(?:[A-Z][a-z]{2,})+")
 _OPERATOR = re.compile(r"[=!]==?|\?\?|[+-]=|=>|\|\||&&")
 _IDENTIFIER = re.compile(r"[&*$@!]?[A-Za-z_][A-Za-z0-9_]*")
 _SENTENCE = re.compile(r"(?:[A-Z][a-z]{2,}[0-9]?(?:[A-Z][a-z]){0,2}){5,}[.!]?")
@@ -191,10 +199,10 @@ def is_reference(value: str) -> bool:
 
 
 def is_code(value: str) -> bool:
-    """Whether it is an expression: a name, a path of names, a call, a number, a constant."""
+    """Whether it is an expression: a name, a path of names, a call, a number, a version, a constant."""
     if value.lower() in _CONSTANTS or _NUMBER.fullmatch(value) or _CALL.fullmatch(value):
         return True
-    if _is_path(value):
+    if _is_path(value) or _VERSION.fullmatch(value):
         return True
     return bool(_IDENTIFIER.fullmatch(value)) and (value[0] in "&*!" or _is_name(value.strip("$@_")))
 
@@ -209,7 +217,8 @@ def _is_comparison(value: str) -> bool:
 
 
 def _is_path(value: str) -> bool:
-    return bool(_PATH.fullmatch(value)) and not any(map(random_looking, re.split(r"\W+", value)))
+    names = (name for name in re.split(r"\W+", value) if not _CLASS.fullmatch(name))
+    return bool(_PATH.fullmatch(value)) and not any(map(random_looking, names))
 
 
 def _is_name(identifier: str) -> bool:
@@ -263,12 +272,16 @@ def _stands_for_a_value(value: str) -> bool:
 
 def opaque(value: str) -> bool:
     """A value that may be anything: it has to look like a secret by itself."""
-    return checksummed(value) or (
-        random_looking(value)
-        and value[0] not in ")]},;"
-        and not _stands_for_a_value(value)
-        and not is_reference(value)
-        and not is_code(value)
+    return (
+        checksummed(value)
+        or confirmed(value)
+        or (
+            random_looking(value)
+            and value[0] not in ")]},;"
+            and not _stands_for_a_value(value)
+            and not is_reference(value)
+            and not is_code(value)
+        )
     )
 
 
@@ -292,6 +305,11 @@ def secret_shaped(value: str) -> bool:
 def token(value: str) -> bool:
     """A value after the name of its scheme, which in prose may be any word."""
     return any(map(str.isdigit, value)) and setting(value)
+
+
+def cookie(value: str) -> bool:
+    """The value of a cookie; a UUID numbers a session more often than it opens it."""
+    return token(value) and not _UUID.fullmatch(value)
 
 
 def literal(value: str) -> bool:
@@ -326,7 +344,13 @@ def setting(value: str) -> bool:
     """An unquoted value after the name of a secret, which in code is an expression."""
     if value.isdigit():
         return len(value) >= 6
-    return literal(value) and not is_code(value.rstrip(",;.?")) and not _is_comparison(value)
+    return (
+        literal(value)
+        and not is_code(value.rstrip(",;.?"))
+        and not _is_comparison(value)
+        # The beginning of `base64.b64decode(...)`; one letter and a number may be a password.
+        and not (value[:2].isalpha() and _TECHNICAL.fullmatch(value))
+    )
 
 
 def said(value: str) -> bool:

@@ -203,6 +203,7 @@ def test_what_is_no_template(value: str) -> None:
         "vault:secret/data/app#key",
         "op://vault/item/field",
         "env:TOKEN",
+        "/data",
         "os.environ/OPENAI_API_KEY",
     ],
 )
@@ -244,6 +245,11 @@ def test_references(value: str) -> None:
         "X25519.secret",
         "user_input[CONF]",
         "println!(x)",
+        "mlkem.MLKEM768PrivateKey",
+        "x25519.X25519PublicKey",
+        "4.25.17.post20241105",
+        "v1.2.3-beta.4567",
+        "26]=",
     ],
 )
 def test_code(value: str) -> None:
@@ -393,6 +399,25 @@ def test_short_numbers_are_numbers(check: Callable[[str], bool]) -> None:
 )
 def test_what_stands_after_a_colon_and_is_no_password(value: str) -> None:
     assert not checks.uri_password(value)
+
+
+def test_a_cookie_is_no_uuid() -> None:
+    assert checks.cookie("canary0123ary4567")
+    assert checks.cookie("s%3ACanary12.abcd5678")
+    assert not checks.cookie("550e8400-e29b-41d4-a716-446655440000")
+    assert not checks.cookie("the_session_identifier")
+
+
+def test_the_name_of_an_algorithm_is_no_setting() -> None:
+    for value in ("base64", "sha256", "oauth2"):
+        assert not checks.setting(value), value
+    assert checks.setting("s12345")
+
+
+def test_a_right_checksum_settles_it() -> None:
+    body = "ATATT3" + "a" * 60
+    assert checks.opaque(f"{body}{zlib.crc32(body.encode()):08X}")
+    assert not checks.opaque(body + "AAAAAAAA")
 
 
 def test_a_key_of_base64_has_every_kind_of_character() -> None:

@@ -22,6 +22,8 @@ CODE = {
         "client_secret = settings.CLIENT_SECRET",
         "def login(user, password=None, token2=None):",
         "password = hashlib.sha256(x.encode()).hexdigest()",
+        "_, _, password = base64.b64decode(rest).decode().partition(sep1)",
+        "def __init__(self, mlkem_key: mlkem.MLKEM768PrivateKey, x_key: x25519.X25519PrivateKey) -> None:",
     ],
     "javascript": [
         "const apiKey = config.get('apiKey')",
@@ -32,6 +34,8 @@ CODE = {
         "let token = jwt.sign({ id: user1.id }, secret)",
         "auth_token:s?.type===t2?.type,access_token:e.token1??null",
         "password=>validate(password)",
+        'r[r.ZIP_ER_NOPASSWD=26]="ZIP_ER_NOPASSWD",r[r.ZIP_ER_WRONGPASSWD=27]',
+        "e.CancellationToken=e.CancellationTokenSource2=e.Emitter1=e.Event3",
     ],
     "typescript": [
         "password: string;",
@@ -76,6 +80,7 @@ CODE = {
         "TOKEN=$(cat /run/secrets/token1)",
         "API_KEY=`pass show api/key1`",
         "mysql -u root --password < dump1.sql",
+        "docker run --rm -v `pwd`:/data tool:latest",
     ],
     "csharp": [
         'var password = Configuration["Db:Password"];',
@@ -161,6 +166,7 @@ USUAL = {
         f"image: okta/api@sha256:{SHA256}",
         '"AWS::ApiGateway::ApiKey": "48205d4ffd7feba3"',
         '"AWS::Backup::BackupVault": "bbc9ab442cde9ecc"',
+        '"AWS::Connect::SecurityKey": "e9f93d5d01b7cd8a"',
     ],
     "uuids": [
         f'"id": "{UUID}"',
@@ -168,6 +174,8 @@ USUAL = {
         f'"key": "{UUID}"',
         f"okta_client_id = {UUID}",
         f"correlation_token={UUID}",
+        f'"session_id": "{UUID}"',
+        f'"clientRequestToken": "{UUID}"',
     ],
     "versions": [
         "openai==1.54.3.dev20241105",
@@ -175,6 +183,8 @@ USUAL = {
         'twilio_version = "8.10.0.post20231201"',
         "FROM grafana/grafana:10.2.3-ubuntu",
         "password-validator@5.3.0",
+        "node-deploy-token==4.25.17",
+        "token-job-token==10.8.18.post20241105",
     ],
     "paths": [
         'private_key = "/etc/ssl/private/key1.pem"',
@@ -183,6 +193,12 @@ USUAL = {
         "password_file=/run/secrets/db1",
         'secret = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:db-AbCdEf"',
         "vault_addr: https://vault.example.com:8200/v1/secret1",
+    ],
+    "places in a list": [
+        '"NextToken": "abCDeFGhiJKlmnOPqrSTuvwxYZ1aBCdEFghijK7LM51n"',
+        "page_token=abCDeFGhiJKlmnOPqrSTuvwxYZ1aBCdEFghijK7LM51n",
+        "continuationToken: 'abCDeFGhiJKlmnOPqrSTuvwxYZ1aBCdEFghijK7LM51n'",
+        "sync_token = 'abCDeFGhiJKlmnOPqrSTuvwxYZ1aBCdEFghijK7LM51n'",
     ],
     "labels": [
         '"password": "Passwort"',

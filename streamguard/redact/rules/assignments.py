@@ -138,6 +138,7 @@ _OWN = (
             "API_KEY=OTHER_API_KEY",
             "API_KEY=os.environ['KEY']",
             "MAX_PASSWORD=64",
+            'r[r.ZIP_ER_NOPASSWD=26]="ZIP_ER_NOPASSWD",r',
             "CONF_PASSWORD: user_password,",
             "interface Env { API_KEY: SecretValue; }",
         ),
@@ -176,6 +177,9 @@ _OWN = (
             "password: !vault |",
             "password = password1",
             "password_reset_timeout = 3600s",
+            "private_key: x25519.X25519PrivateKey,",
+            'username, _, password = base64.b64decode(rest).decode().partition(":")',
+            "docker run -v `pwd`:/data -w /data image1",
             "secret: [REDACTED]",
         ),
     ),
@@ -184,7 +188,7 @@ _OWN = (
         context=rf"(?:{WEAK_IS})(?:{OPENED})?",
         value=(
             r"""(?<=["'`])[^\s"'`\\]{16,240}(?=["'`\\]|\Z)|"""
-            rf"""(?<!["'`])[^{STOP}]{{15,240}}[^{STOP}.]{END}"""
+            rf"""(?<!["'`])[^{STOP}=][^{STOP}]{{14,240}}[^{STOP}.]{END}"""
         ),
         anchors=WEAK_ANCHORS,
         checks=(secret_shaped,),
@@ -212,6 +216,14 @@ _OWN = (
             "token = response.usage.prompt_tokens2",
             '"key": "550e8400-e29b-41d4-a716-446655440000"',
             "key=lambda item: item.name",
+            '"NextToken": "abCDeFGhiJKlmnOPqrSTuvwxYZ1aBCdEF"',
+            "continuation_token = 'canary0123ary4567abcd'",
+            '"clientRequestToken": "d8d7612e-canary-0123ary4567"',
+            "e.CancellationToken=e.CancellationTokenSource2=e.Emitter1",
+            "mlkem_key: mlkem.MLKEM768PrivateKey,",
+            '"AWS::Connect::SecurityKey": "e9f93d5d01b7cd8a"',
+            "token-job-token==10.8.18.post20241105",
+            '"AWS::Route53::KeySigningKey": "a9a67ae6c371fcf4"',
         ),
     ),
     Rule(

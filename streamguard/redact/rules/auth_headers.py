@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from streamguard.redact.checks import basic_credentials, literal, opaque, setting, token
+from streamguard.redact.checks import basic_credentials, cookie, literal, opaque, setting, token
 from streamguard.redact.rule import Rule
 from streamguard.redact.rules.boundary import spellings
 
@@ -17,7 +17,8 @@ _BLANK = r"(?:[ \t]{1,2}|%20|\+)"
 _QUOTE = r"""(?:\\{0,3}["'])?"""
 _IS = rf"{_QUOTE}[ \t]{{0,4}}[:=][ \t]{{0,4}}{_QUOTE}"
 _ARGUMENT = r"""["'],[ \t]{0,4}["']"""
-_AUTHORIZATION = rf"{spellings('authorization')}(?:{_IS}|{_ARGUMENT})"
+# Inside a longer name, as in those of CloudFormation's types, it is none of HTTP's.
+_AUTHORIZATION = rf"(?<![A-Za-z:]){spellings('authorization')}(?:{_IS}|{_ARGUMENT})"
 _SCHEMES = ("bearer", "token", "basic", "key", "negotiate", "ntlm", "oauth", "ssws", "bot")
 _SCHEME = "|".join([*map(spellings, _SCHEMES), spellings("api", "key"), spellings("api", "token")])
 _TOKEN68 = r"(?:\.*[A-Za-z0-9_~+/-]){8,}={0,3}"
@@ -27,22 +28,16 @@ _COOKIES = (
     "JSESSIONID",
     "PHPSESSID",
     "ASP.NET_SessionId",
-    "session_id",
-    "sessionid",
-    "session-token",
-    "session_token",
-    "sessionToken",
-    "auth_token",
-    "_session",
-    "user_session",
     "laravel_session",
+    "user_session",
     "remember_token",
     "li_at",
     "SAPISID",
-    "HSID",
-    "SSID",
 )
+# Names that are those of fields and of columns as well: what follows a colon is an identifier.
+_EVERYDAY_COOKIES = ("sessionid", "session-token", "_session", "HSID", "SSID")
 _COOKIE = "|".join(map(re.escape, _COOKIES))
+_EVERYDAY_COOKIE = "|".join(_EVERYDAY_COOKIES)
 _FLAGS = r"(?:-u[ ]{0,2}|--(?:proxy-)?user(?:[ ]{1,2}|=)|-U[ ]{1,2})"
 _LOGIN = r"(?:sshpass[ ]{1,2}-p[ ]{0,2}|mysql(?:dump|admin)?[ ](?:[^\n|;&]*[ ])?-p)"
 _UNQUOTED = r"""[^\s"'`,;\\<>{}]"""
@@ -156,12 +151,14 @@ AUTH_HEADERS = (
             "Authorization: AWS4-HMAC-SHA256 Credential=...",
             "authorization: request.headers.authorization",
             "Authorization: Negotiate",
+            '"AWS::Redshift::EndpointAuthorization": "e72be424d109da1d"',
         ),
     ),
     Rule(
         "header-key",
         context=rf"(?:{_NAMES}){_IS}|(?<=[\"'])(?:[Xx]-)?(?:{_NAMES}){_ARGUMENT}",
-        value=rf"{_UNQUOTED}{{8,}}",
+        # Two equals signs are a requirement of a package's version, or a comparison.
+        value=rf"(?!=){_UNQUOTED}{{8,}}",
         anchors=tuple(_NAMES.split("|")),
         checks=(setting,),
         description="The key in a header that carries nothing else, such as x-api-key",
@@ -181,21 +178,26 @@ AUTH_HEADERS = (
             "X-API-Key: {{ api_key }}",
             "x-api-key: $API_KEY",
             "Api-Key: your-api-key",
+            "node-deploy-token==4.25.17.post20241105",
             "provider(api_key='your-api-key', http_client=custom_http_client2)",
         ),
     ),
     Rule(
         "cookie",
-        context=rf"(?:{_COOKIE})(?:=|%3D|{_QUOTE}[ ]{{0,2}}[:,][ ]{{0,2}}{_QUOTE})",
+        context=(
+            rf"(?:{_COOKIE})(?:=|%3D|{_QUOTE}[ ]{{0,2}}[:,][ ]{{0,2}}{_QUOTE})"
+            rf"|(?:{_EVERYDAY_COOKIE})(?:=|%3D)"
+        ),
         value=r"[A-Za-z0-9%_.+/~|:-]{12,}={0,2}",
-        anchors=_COOKIES,
-        checks=(token,),
+        anchors=(*_COOKIES, *_EVERYDAY_COOKIES),
+        checks=(cookie,),
         description="The value of a cookie that carries a session",
         source="the names web frameworks and sites give to their session cookies",
         examples=(
             "Cookie: lang=en; _gitlab_session=canary0123ary4567abcd; x=1",
             "Set-Cookie: connect.sid=s%3ACanary12.abcd5678; Path=/",
-            'cookies = {"sessionid": "canary0123ary4567"}',
+            'cookies = {"connect.sid": "canary0123ary4567"}',
+            "curl -b sessionid=canary0123ary4567 https://api.example.com",
             "Cookie: PHPSESSID=canary0123canary4567",
         ),
         near_misses=(
@@ -204,13 +206,17 @@ AUTH_HEADERS = (
             "PHPSESSID=...",
             "request.cookies.get('sessionid', default)",
             "JSESSIONID: the_session_identifier",
+            '{"event": "login", "session_id": "7d89cc9a-255c-ee5e-22ab-b6481e9d9ec5"}',
+            '"session_id": "3fa2ad0d808c59122358"',
+            "user_session=7d89cc9a-255c-ee5e-22ab-b6481e9d9ec5",
+            "session_id=3fa2ad0d808c59122358",
         ),
     ),
     Rule(
         "cookie-header",
         context=(
             r"(?:[Cc]ookie|COOKIE)[\"']?[ ]?:[ ]{0,2}[\"']?(?:[^\s=;]+=[^\s;]*;[ ]?)*"
-            r"(?:[Ss]ession|[Ss]id|SID|[Tt]oken|[Aa]uth|jwt|[Aa]uthorization|_session)="
+            r"(?:[Ss]ession|session_?id|[Ss]id|SID|[Tt]oken|[Aa]uth|jwt|[Aa]uthorization|_session)="
         ),
         value=r"[A-Za-z0-9%_.+/~|:-]{12,}={0,2}",
         anchors=("ookie", "OOKIE"),
@@ -220,6 +226,7 @@ AUTH_HEADERS = (
         examples=(
             "Cookie: session=canary0123ary4567abcd",
             "Cookie: lang=en; theme=dark; sid=canary0123ary4567abcd; x=1",
+            "cookie: session_id=canary0123ary4567abcd",
         ),
         near_misses=("Cookie: session=<value>", "cookie: lang=en-0123456789abcd", "Cookie: session=$SESSION"),
     ),

@@ -81,10 +81,16 @@ PARAMETER = (
 
 _WEAK = ("key", "token", "auth", "pass", "creds", "credential", "credentials")
 _BENIGN = ("public", "primary", "foreign", "cache", "sort", "replica", "plan")
-_NOT_BENIGN = "".join(
-    rf"(?<![{word[0]}{word[0].upper()}]{word[1:]}{mark})(?<!{word.upper()}{mark})"
-    for word in _BENIGN
-    for mark in ("", "[_ -]")
+# Tokens that tell where a list goes on, or that a request is the same one; the ends of long words.
+_PLACES = ("next", "page", "ination", "nuation", "ellation", "sync", "potency", "marker", "cursor")
+_NOT_BENIGN = (
+    "".join(
+        rf"(?<![{word[0]}{word[0].upper()}]{word[1:]}{mark})(?<!{word.upper()}{mark})"
+        for word in (*_BENIGN, *_PLACES)
+        for mark in ("", "[_ -]")
+        if len(word) + bool(mark) <= 8
+    )
+    + "(?<!tRequest)(?<!Security)(?<!Signing)"
 )
 
 
