@@ -23,6 +23,7 @@ from streamguard.redact.checksums import confirmed
 
 __all__ = [
     "base64_key",
+    "base64_text",
     "basic_credentials",
     "checksummed",
     "cookie",
@@ -241,6 +242,19 @@ def basic_credentials(value: str) -> bool:
     except ValueError:  # not base64, or not text
         return False
     return ":" in text[:-1] and text.isprintable()
+
+
+def base64_text(value: str) -> bool:
+    """Whether it is base64 of a text, or one of several lines of `name: value` is."""
+    return any(map(_is_text, (line.rpartition(": ")[2].strip(" \t\"'") for line in value.splitlines())))
+
+
+def _is_text(encoded: str) -> bool:
+    try:
+        text = base64.b64decode(encoded, validate=True).decode()
+    except ValueError:  # not base64, or not text
+        return False
+    return bool(text) and all(one.isprintable() or one.isspace() for one in text)
 
 
 _BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"

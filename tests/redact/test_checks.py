@@ -298,6 +298,18 @@ def test_what_is_no_basic_credentials(value: str) -> None:
     assert not checks.basic_credentials(value)
 
 
+@given(st.text(st.characters(categories=["L", "N", "P"]), min_size=1))
+def test_base64_of_a_text_is_known(text: str) -> None:
+    assert checks.base64_text(base64.b64encode(text.encode()).decode())
+    assert checks.base64_text(base64.b64encode(f"{text}\n".encode()).decode())
+    assert checks.base64_text(base64.b64encode(text.encode()).decode() + "'\n  second: '/w==")
+
+
+@pytest.mark.parametrize("value", ["", "information", "password", "standard", "/w==", "YWJj;", "first: /w=="])
+def test_what_is_no_base64_of_a_text(value: str) -> None:
+    assert not checks.base64_text(value)
+
+
 # -- put together -------------------------------------------------------------------
 
 

@@ -364,4 +364,13 @@ DEVELOPMENT = (
         examples=("rdme_xn8s9h" + _HEX, "--key rdme_" + _HEX),
         near_misses=("rdme_...", "rdme_" + "x" * 70),
     ),
+    Rule(
+        "intra42",
+        value=rf"{STRICT_LEFT}s-s4t2(?:ud|af)-{UNMASKED}[0-9a-z]{{32,}}",
+        anchors=("s-s4t2ud-", "s-s4t2af-"),
+        description="Client secrets of applications of the 42 schools",
+        source="the interface of 42's intranet: s-s4t2ud- or s-s4t2af- and 64 hexadecimal digits",
+        examples=("s-s4t2ud-" + "c0canary" * 8, "FT_SECRET=s-s4t2af-" + "c0canary" * 8),
+        near_misses=("s-s4t2ud-...", "s-s4t2af-" + "x" * 64),
+    ),
 )

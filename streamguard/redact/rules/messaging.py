@@ -209,6 +209,24 @@ MESSAGING = (
         near_misses=("EAAB", "EAAB" + "short" * 4, "IGQV...", "a/EAAB" + _CANARY * 3),
     ),
     Rule(
+        "facebook-app",
+        context=r"""(?:acebook|ACEBOOK|access_token|ACCESS_TOKEN)[A-Za-z_ ]*["']?[ \t]*[:=]?[ \t]*["']?""",
+        value=r"[0-9]{13,17}(?:\||%7C)[A-Za-z0-9_-]{20,}",
+        anchors=("acebook", "ACEBOOK", "access_token", "ACCESS_TOKEN"),
+        description="Access tokens of Facebook's applications, next to their name",
+        source="Meta's documentation of access tokens: the application's id, a bar, its secret",
+        examples=(
+            "?access_token=1308742762612587|" + "Canary_v0DOU_RTX_87O4MkX7AI",
+            'FACEBOOK_TOKEN="911602140448729|' + "Canary-Zq9BoDLobvAiP25L7RcM" + '"',
+            "access_token=1308742762612587%7C" + "Canary_v0DOU_RTX_87O4MkX7AI",
+        ),
+        near_misses=(
+            "facebook 1308742762612587",
+            "facebook: 12|34",
+            "facebook=1308742762612587|{secret}",
+        ),
+    ),
+    Rule(
         "matrix",
         value=rf"{LEFT}syt_{UNMASKED}[A-Za-z0-9+/=]+_[A-Za-z]{{16,}}(?:_[A-Za-z0-9]+)?",
         anchors=("syt_",),

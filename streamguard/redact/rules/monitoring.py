@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from streamguard.redact.checks import random_looking
+from streamguard.redact.checks import random_looking, vendor_key
 from streamguard.redact.rule import Rule
 from streamguard.redact.rules.boundary import LEFT, UNMASKED
+from streamguard.redact.rules.notation import IS, MARK
 
 __all__ = ["MONITORING"]
 
@@ -128,5 +129,16 @@ MONITORING = (
         source="Axiom's documentation of tokens: a prefix and a UUID",
         examples=("xaat-" + "canary12-1234-1234-1234-canary123456", "AXIOM_TOKEN=xapt-" + "canary12-" * 4),
         near_misses=("xaat-", "xaat-" + "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx"),
+    ),
+    Rule(
+        "sumologic-access",
+        context=rf"(?:[Ss]umo|SUMO)[A-Za-z_.-]*{IS}(?:{MARK})?",
+        value=r"su[A-Za-z0-9]{12}(?![A-Za-z0-9_-])",
+        anchors=("sumo", "Sumo", "SUMO"),
+        checks=(vendor_key,),
+        description="The access ids of Sumo Logic, next to their name",
+        source="Sumo Logic's documentation of access keys: su and twelve letters and digits",
+        examples=('sumologic.accessId = "suCanary0t4k2z"', "SUMO_ACCESS_ID: suCanary9X4k2z"),
+        near_misses=('sumo_type = "subscriptionid"', "sumo_logic_url = suburbanplaces.example.com"),
     ),
 )

@@ -16,6 +16,9 @@ _CANARY = "Canary12" * 5
 _HEX = "c0canary" * 8
 _BASIC = "dXNlcjpDYW5hcnkw" + "MTIzNDU2Nzg5"  # user:Canary0123456789
 
+_MARKED = r"""[\"']?"""
+_PAIR = "c0canary:" + "c1canary"
+
 REGISTRIES = (
     Rule(
         "npm",
@@ -150,5 +153,20 @@ REGISTRIES = (
         source="Private Packagist's documentation: packagist_ort_, _out_, _uut_; 60 digits and a checksum",
         examples=("packagist_ort_" + _HEX + "0123", '"password": "packagist_uut_' + _HEX + '0123"'),
         near_misses=("packagist_ort_...", "packagist_out_" + "x" * 68, "packagist_api_token"),
+    ),
+    Rule(
+        "sidekiq",
+        context=rf"__CONTRIBSYS__COM[A-Za-z_]*{_MARKED}[ \t]*(?:[:?]*=>?|:|,|[ ])[ \t]*{_MARKED}",
+        value=r"[0-9a-z]{8}:[0-9a-z]{8}(?![0-9A-Za-z])",
+        anchors=("__CONTRIBSYS__COM",),
+        checks=(literal,),
+        description="The credentials of Sidekiq's commercial packages, next to their name",
+        source="Bundler's settings of a host; Sidekiq's documentation of its commercial releases",
+        examples=(
+            "export BUNDLE_ENTERPRISE__CONTRIBSYS__COM=" + _PAIR,
+            'BUNDLE_GEMS__CONTRIBSYS__COM: "' + _PAIR + '"',
+            "bundle config BUNDLE_GEMS__CONTRIBSYS__COM " + _PAIR,
+        ),
+        near_misses=("BUNDLE_GEMS__CONTRIBSYS__COM=username:password", "BUNDLE_GEMS__CONTRIBSYS__COM: $PAIR"),
     ),
 )

@@ -299,4 +299,17 @@ SAAS = (
         ),
         near_misses=("apify_api_token", "cal_live_", "dbtc_name_of_a_connection_in_the_cloud", "waka_time"),
     ),
+    Rule(
+        "dropbox-refresh",
+        value=r"(?<=[A-Za-z0-9_-]{8})AAAAAAAAA[A-Za-z0-9_-]{44}(?![A-Za-z0-9_=/+-])",
+        anchors=("AAAAAAAAA",),
+        checks=(base64_key,),
+        description="Dropbox refresh tokens, from their twelfth character on",
+        source="Dropbox's documentation of OAuth; 64 characters, a run of A after the first eleven",
+        examples=(
+            '"7rBynGOob1c' + "AAAAAAAAAAe" + "CanaryL3T6rQK5ImB5a06ijnwRG9IdeTxvsqdZNAIx" + '"',
+            "refresh_token=nBiM85CZALs" + "AAAAAAAAAAQ" + "CanaryNpNutK4ngsXHsqW4iGz9tisb3JyjGqikMJIY",
+        ),
+        near_misses=("7rBynGOob1c" + "A" * 53, "7rBynGOob1cAAAAAAAAAAe7", "A" * 76),
+    ),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 
-from streamguard.redact.checks import secret_shaped
+from streamguard.redact.checks import base64_text, secret_shaped
 from streamguard.redact.rule import Rule
 from streamguard.redact.rules.boundary import LEFT, UNMASKED
 
@@ -15,7 +15,8 @@ _DOT = r"(?:=|%3[Dd]){0,2}\."
 _HEADER = "eyJhbGciOiJDYW5hcnkifQ"  # {"alg":"Canary"}
 _PAYLOAD = "eyJjYW5hcnkiOiJDYW5hcnkifQ"
 
-_MEMBERS = ("alg", "typ", "kid", "enc", "cty", "jku", "jwk", "x5c", "x5t", "x5u", "zip", "b64", "use", "iss")
+_MEMBERS = ["alg", "typ", "kid", "enc", "cty", "jku", "jwk", "x5c", "x5t", "x5u", "zip", "b64", "use", "iss"]
+_MEMBERS += ["tag", "iv", "epk", "apu", "apv", "p2s", "p2c", "crit", "nonce"]
 
 
 def _twice(text: str) -> str:
@@ -24,7 +25,30 @@ def _twice(text: str) -> str:
     return base64.b64encode(once).decode()[: len(once) * 4 // 3]
 
 
+def _inside(text: str) -> tuple[str, ...]:
+    """What base64 of a longer text has in it where this stands, at each of three alignments."""
+    return tuple(
+        base64.b64encode(bytes(offset) + text.encode()).decode()[-(-offset * 4 // 3) :][
+            : (len(text) * 4 - 3) // 3
+        ]
+        for offset in range(3)
+    )
+
+
 _TWICE = tuple(_twice(f'{{"{member}":') for member in _MEMBERS)
+
+_ENCODED_NAMES = tuple(
+    needle for name in ("aws_secret_access_key", "AWS_SECRET_ACCESS_KEY") for needle in _inside(name)
+)
+
+# Of an object in YAML: its lines, those inside its members too, and an entry up to its value.
+_NEXT = r"[ \t]*\r?\n"
+_LINES = r"(?:(?:[A-Za-z]+:|[ \t])[^\n]*\n)*"
+_ENTRY = rf"""[ \t]+["']?[A-Za-z0-9._-]+["']?:[ ](?:[>|][+-]?{_NEXT}[ \t]+)?["']?"""
+_VALUE = r"[A-Za-z0-9+/]{8,}={0,2}"
+
+_ENCODED = base64.b64encode(b"Canary-0123").decode()
+_PLAIN = base64.b64encode(b"some words").decode()
 
 _PARAMETER = r"(?:[?&;]|\\u0026|%26|%3[Ff])"
 _SIGNATURES = ("sig", "Signature", "signature", "hmac", "Policy")
@@ -66,6 +90,47 @@ TOKENS = (
             '"' + _twice('{"kid":') + "Canary12" * 12 + '=="',
         ),
         near_misses=("ZXlKaGJHY", "token: ZXlKabcdefgh" + "abcdefgh" * 8),
+    ),
+    Rule(
+        "settings-base64",
+        context="|".join(_ENCODED_NAMES),
+        value=r"[A-Za-z0-9+/_-]{24,}(?:\r?\n[A-Za-z0-9+/]{40,})*={0,2}",
+        anchors=_ENCODED_NAMES,
+        description="A file of settings in base64, from the name of an AWS secret access key on",
+        source="RFC 4648, of what stands in ~/.aws/credentials and in secrets of Kubernetes",
+        # At each of the three alignments; the canary as base64 of base64 has it.
+        examples=tuple(
+            base64.b64encode(f"{before}aws_secret_access_key = {tail}CanaryCanaryCanary".encode()).decode()
+            for before, tail in (("", ""), ("\n\n", " "), ("[default]\n ", " "))
+        ),
+        near_misses=("YXdzX3NlY3JldF9hY2Nlc3Nfa2V5", "aws_secret_access_key"),
+    ),
+    Rule(
+        "kubernetes-secret",
+        context=(
+            rf"""(?:kind:[ ]["']?[Ss]ecret["']?{_NEXT}{_LINES}|apiVersion:[ ]["']?v1["']?{_NEXT})"""
+            rf"""(?:data|stringData):{_NEXT}(?:[ \t][^\n]*\n)*{_ENTRY}"""
+        ),
+        # A finding ends its context: the entries that follow belong to it.
+        value=rf"""{_VALUE}(?:["']?{_NEXT}{_ENTRY}{_VALUE})*(?=[\s"']|\Z)""",
+        anchors=("kind: ", "apiVersion: "),
+        checks=(base64_text,),
+        description="The values of a Secret of Kubernetes, in base64",
+        source="Kubernetes' documentation of Secrets: every value under data is in base64",
+        examples=(
+            "apiVersion: v1\nkind: Secret\nmetadata:\n  name: db\ndata:\n  first: "
+            + _ENCODED
+            + "\n  second: "
+            + _ENCODED,
+            "apiVersion: v1\ndata:\n  extra: '" + _ENCODED + "'\nkind: Secret\n",
+            "kind: Secret\ndata:\n  .dockercfg: |\n    " + _ENCODED + "\n",
+        ),
+        near_misses=(
+            "apiVersion: v1\ndata:\n  level: information\n  mode: standard\nkind: ConfigMap\n",
+            "kind: ConfigMap\ndata:\n  first: " + _PLAIN + "\n",
+            "kind: Secret\nmetadata:\n  name: " + _PLAIN + "\n",
+            "kind: Secret\n\nThe data: " + _PLAIN + "\n",
+        ),
     ),
     Rule(
         "paseto",
