@@ -203,7 +203,9 @@ AGENT_SERVICES = (
     ),
     Rule(
         "exa",
-        value=rf"{LEFT}(?:exa|fal)_{UNMASKED}[A-Za-z0-9]{{20,}}",
+        # The prefixes are shown: many words begin like them, and would be held for that long.
+        context=rf"{LEFT}(?:exa|fal)_",
+        value=rf"{UNMASKED}[A-Za-z0-9]{{20,}}",
         anchors=("exa_", "fal_"),
         description="Keys of Exa and fal with a prefix, as some gateways hand them out",
         source="the forms that agents' own redaction lists: exa_, fal_",

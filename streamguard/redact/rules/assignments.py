@@ -144,6 +144,27 @@ _OWN = (
         ),
     ),
     Rule(
+        "secret-declared",
+        context=rf"(?:ENV|ARG|[sS]etenv|setx|set -g?x|SETX)[ \t]+[A-Z0-9_]*(?:{VARIABLE})[ \t]+(?:{MARK})?",
+        value=r"""[^\s"'`;|&<>\\=][^\s"'`;|&<>\\]{3,}(?=[\s"'`;|&<>\\]|\Z)""",
+        anchors=("ENV", "ARG", "etenv", "setx", "SETX", "set -"),
+        checks=(variable,),
+        description="A variable of the environment with a secret's name that is set without a sign",
+        source="Dockerfiles (ENV), csh (setenv), fish (set -x), Windows (setx)",
+        examples=(
+            "ENV DB_PASSWORD canarycanary",
+            "setenv API_KEY canary-0123",
+            "set -gx SECRET_TOKEN 'canary0123'",
+            'setx ACCESS_KEY "canary0123" /M',
+        ),
+        near_misses=(
+            "ENV PASSWORD $PASSWORD",
+            "ENV PASSWORD_FILE /run/secrets/db1",
+            "setenv API_KEY <your key>",
+            "set -x API_KEY (pass api)",
+        ),
+    ),
+    Rule(
         "secret-assignment",
         context=rf"{SECRET}{IS}",
         value=rf"[^{STOP}=?:][^{STOP}]{{2,}}[^{STOP}.]{END}",

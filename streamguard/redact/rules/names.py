@@ -46,7 +46,7 @@ _OWNERS = ("db", "user", "root", "admin", "smtp", "mail", "ftp", "ssh", "mysql",
 _SHORT = "|".join(
     [
         *(f"{owner}[_.]pass|{owner.upper()}_PASS|{owner}Pass" for owner in _OWNERS),
-        *(f"{owner}_pw|{owner.upper()}_PW" for owner in ("db", "user", "root", "admin")),
+        *(f"{owner}_pw|{owner.upper()}_PW" for owner in ("db", "user", "root", "admin", "clou")),
         "(?:AUTH|NONCE|LOGGED_IN)_SALT|LOGGED_IN_KEY",
     ]
 )
