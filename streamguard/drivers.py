@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import AsyncGenerator, AsyncIterable, Callable, Coroutine, Generator, Iterable
-from typing import Any
+from typing import Any, TypeVar
 
 __all__ = ["aclose_source", "close_source", "drive", "drive_sync"]
+
+T = TypeVar("T")
 
 Feed = Callable[[str], str]
 Flush = Callable[[Exception | None], str]
@@ -28,24 +30,24 @@ def drive_sync(feed: Feed, flush: Flush, source: Iterable[str], /) -> Generator[
     return _Stream(_drive_sync(feed, flush, source), source)
 
 
-class _AsyncStream(AsyncGenerator[str, None]):
+class _AsyncStream(AsyncGenerator[T, None]):
     """A generator whose body has not begun runs no `finally`: the source is closed here then."""
 
     __slots__ = ("_generator", "_source")
 
-    def __init__(self, generator: AsyncGenerator[str, None], source: AsyncIterable[str]) -> None:
+    def __init__(self, generator: AsyncGenerator[T, None], source: AsyncIterable[T]) -> None:
         self._generator = generator
-        self._source: AsyncIterable[str] | None = source
+        self._source: AsyncIterable[T] | None = source
 
-    def __anext__(self) -> Coroutine[Any, Any, str]:
+    def __anext__(self) -> Coroutine[Any, Any, T]:
         self._source = None
         return self._generator.__anext__()
 
-    def asend(self, value: None, /) -> Coroutine[Any, Any, str]:
+    def asend(self, value: None, /) -> Coroutine[Any, Any, T]:
         self._source = None
         return self._generator.asend(value)
 
-    async def athrow(self, *error: Any) -> str:
+    async def athrow(self, *error: Any) -> T:
         source, self._source = self._source, None
         try:
             return await self._generator.athrow(*error)
@@ -60,18 +62,18 @@ class _AsyncStream(AsyncGenerator[str, None]):
             await aclose_source(source, source)
 
 
-class _Stream(Generator[str, None, None]):
+class _Stream(Generator[T, None, None]):
     __slots__ = ("_generator", "_source")
 
-    def __init__(self, generator: Generator[str, None, None], source: Iterable[str]) -> None:
+    def __init__(self, generator: Generator[T, None, None], source: Iterable[T]) -> None:
         self._generator = generator
-        self._source: Iterable[str] | None = source
+        self._source: Iterable[T] | None = source
 
-    def send(self, value: None, /) -> str:
+    def send(self, value: None, /) -> T:
         self._source = None
         return self._generator.send(value)
 
-    def throw(self, *error: Any) -> str:
+    def throw(self, *error: Any) -> T:
         source, self._source = self._source, None
         try:
             return self._generator.throw(*error)

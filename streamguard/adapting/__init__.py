@@ -1,0 +1,31 @@
+"""For authors of adapters: a provider's stream of events, guarded lane by lane.
+
+An adapter splits each event into the texts it carries, feeds every text to its lane in
+`Lanes` (the arguments of tool calls to a `JsonLane`), and puts the event back together.
+`Parking` lets held text out before the events that close its lane. `guard_events` iterates
+over the source and closes it. `guard_object` is for what comes whole.
+"""
+
+from streamguard.adapting.events import Adapter, guard_events, guard_events_sync
+from streamguard.adapting.json_lane import JsonLane
+from streamguard.adapting.lanes import LaneFinding, Lanes
+from streamguard.adapting.objects import guard_object
+from streamguard.adapting.parking import Parking
+from streamguard.adapting.paths import Path, Select
+from streamguard.adapting.policies import LeafPolicy, ReasoningPolicy, ToolArgsPolicy
+
+__all__ = [
+    "Adapter",
+    "JsonLane",
+    "LaneFinding",
+    "Lanes",
+    "LeafPolicy",
+    "Parking",
+    "Path",
+    "ReasoningPolicy",
+    "Select",
+    "ToolArgsPolicy",
+    "guard_events",
+    "guard_events_sync",
+    "guard_object",
+]
