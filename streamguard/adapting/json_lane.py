@@ -140,7 +140,7 @@ class _JsonSession(Session):
             carry, at = self._decoder.carry if whole else "", 0
             while at < len(carry):
                 at = self._read_value(self._value, carry, at, out, last=True)
-            out.append(self._speller.spell(self._value.flush(end), 0))
+            out.append(self._speller.spell(self._value.flush(end), self._value))
             out.append(self._speller.end())
         elif self._bare and not (whole and _is_bare(self._bare)):
             self._begin_text("", out)
@@ -152,11 +152,11 @@ class _JsonSession(Session):
     def _read_value(self, session: Session, text: str, at: int, out: list[str], *, last: bool = False) -> int:
         speller = self._speller
         decoded, at, spelling = self._decoder.read(text, at, speller, last=last)
-        out.append(speller.spell(session._feed(decoded), session.pending))
+        out.append(speller.spell(session._feed(decoded), session))
         if spelling is not None:
             speller.note(*spelling)
         if self._decoder.ended:
-            out.append(speller.spell(session.flush(), 0))
+            out.append(speller.spell(session.flush(), session))
             out.append(speller.end())
             out.append('"')
             self._value = None

@@ -42,11 +42,14 @@ class Keyed:
 
         stages = guard.stages if isinstance(guard, Pipeline) else (guard,)
         self._guard = guard
-        self._redactors = Pipeline(*(stage for stage in stages if isinstance(stage, Redactor)))
+        redactors = tuple(stage for stage in stages if isinstance(stage, Redactor))
+        self._redactors: Transformer | None = None
+        if redactors:
+            self._redactors = redactors[0] if len(redactors) == 1 else Pipeline(*redactors)
 
     def bounds(self) -> tuple[Bound, ...]:
         """The bounds of both looks."""
-        return (*self._guard.bounds(), *self._redactors.bounds())
+        return (*self._guard.bounds(), *(self._redactors.bounds() if self._redactors is not None else ()))
 
     def session(
         self,
@@ -65,7 +68,7 @@ class Keyed:
             on_hidden: called with the fence's name and the hidden text as it passes.
         """
         alone = self._guard.session(on_finding=on_finding, on_hidden=on_hidden)
-        if name is None or not self._redactors.stages:
+        if name is None or self._redactors is None:
             return alone
         before = f'"{name[-LONGEST_NAME:]}": {quote}'
         relay = _Relay(on_finding, len(before)) if on_finding is not None else None

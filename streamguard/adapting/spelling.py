@@ -17,6 +17,8 @@ from collections import deque
 from itertools import takewhile
 from operator import eq
 
+from streamguard.session import Session
+
 __all__ = ["Decoder", "Speller"]
 
 _USUAL = {code: f"\\u{code:04x}" for code in range(0x20)} | {
@@ -25,7 +27,8 @@ _USUAL = {code: f"\\u{code:04x}" for code in range(0x20)} | {
 }
 _MUST = re.compile('["\\\\\x00-\x1f]')
 _SHORT = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
-_PLAIN = re.compile('[^"\\\\\x00-\x1f]+')
+_PLAIN = re.compile(r"""(?:[^"\\\x00-\x1f]++|\\["\\nrtbf])++""")
+_SIMPLE = re.compile(r"""\\(["\\nrtbf])""")
 _HEX = "[0-9a-fA-F]"
 _HIGH = rf"\\u[dD][89abAB]{_HEX}{{2}}"
 _LOW = rf"\\u[dD][c-fC-F]{_HEX}{{2}}"
@@ -67,7 +70,7 @@ class Decoder:
         self.carry = ""
         while at < len(text):
             if plain := _PLAIN.match(text, at):
-                out.append(speller.saw(plain[0]))
+                out.append(speller.saw(_unescaped(plain[0])))
                 at = plain.end()
                 continue
             char = text[at]
@@ -95,6 +98,12 @@ class Decoder:
             out.append(speller.saw(char, raw))
             at += len(raw)
         return "".join(out), at, None
+
+
+def _unescaped(text: str) -> str:
+    if "\\" not in text:
+        return text
+    return _SIMPLE.sub(lambda found: _SHORT.get(found[1], found[1]), text)
 
 
 def _decoded(escape: re.Match[str]) -> str:
@@ -154,19 +163,20 @@ class Speller:
             return self.saw("\\", "\\")
         return self.saw("\\", "") + self.saw(char, "\\" + char)
 
-    def spell(self, text: str, pending: int) -> str:
+    def spell(self, text: str, session: Session) -> str:
         """Write what the guard let through.
 
         Args:
             text: what came out of it.
-            pending: how many characters it still holds.
+            session: the guard, asked how many characters it still holds.
         """
         if not self._exact:
             return self._usual(text)
         if self._waiting.startswith(text):
             raw = self._as_it_came(len(text))
             self._waiting = self._waiting[len(text) :]
-            if len(self._waiting) > max(pending, _KEPT):  # some of it will not come out
+            waiting = len(self._waiting)
+            if waiting > _KEPT and waiting > session.pending:  # some of it will not come out
                 self._cut = True
                 self._waiting = self._waiting[:_KEPT]
                 while self._odd and self._odd[-1][0] >= self._read + _KEPT:
