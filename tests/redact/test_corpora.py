@@ -11,12 +11,13 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import pytest
 
 from streamguard.redact import Redactor, Rule
-from streamguard.redact.rules import SECRETS
+from streamguard.redact.rules import PII, SECRETS
 from streamguard.session import Finding
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
@@ -92,29 +93,30 @@ def test_what_another_redactor_expects(case: dict[str, Any]) -> None:
 # -- recall and false positives -------------------------------------------------------
 
 COVERED = {
-    "llm": ({"anthropic", "openai"}, 0.95),
-    "development": ({"github", "gitlab"}, 0.95),
-    "clouds": ({"aws-access-token", "aws_key", "aws iam", "aws secret", "gcp-api-key", "google"}, 0.8),
-    "messaging": ({"slack"}, 0.95),
-    "payments": ({"stripe"}, 0.95),
-    "tokens": ({"jwt", "json web token", "argocd", "kubernetes system"}, 0.95),
-    "private keys": ({"private-key", "private key", "asymmetric"}, 0.7),
-    "auth headers": ({"curl-auth-header", "authorization header"}, 0.9),
-    "addresses": ({"url user and password", "sidekiq-sensitive-url", "basic_auth"}, 0.9),
+    "llm": ({"anthropic", "openai"}, 1.0, 1.0),
+    "development": ({"github", "gitlab"}, 0.97, 0.97),
+    "clouds": ({"aws-access-token", "aws_key", "aws iam", "aws secret", "gcp-api-key", "google"}, 0.92, 0.82),
+    "messaging": ({"slack"}, 1.0, 0.86),
+    "payments": ({"stripe"}, 1.0, 1.0),
+    "tokens": ({"jwt", "json web token", "argocd", "kubernetes system", "openshift"}, 1.0, 1.0),
+    "private keys": ({"private-key", "private key", "asymmetric"}, 0.8, 0.8),
+    "auth headers": ({"curl-auth-header", "authorization header"}, 1.0, 1.0),
+    "addresses": ({"url user and password", "sidekiq-sensitive-url", "basic_auth"}, 0.96, 0.38),
     "assignments": (
         {"generic secret", "general secret", "generic-api-key", "ibm_cos", "ibm_cloud", "auth0 oauth"},
-        0.85,
+        0.95,
+        0.58,
     ),
+    "others": ({""}, 0.87, 0.81),
 }
-"""By group: how the names of the samples' own rules begin, and the least recall."""
-ELSEWHERE = {"jwt-base64", "gitlab-session-cookie", "openshift-user-token"}
+"""By group: how the names of the samples' own rules begin, how many are found at least, and how
+many whole. What else they mark, such as the user of an address, is left alone on purpose."""
+FOUND, WHOLE = 0.945, 0.89
+"""The same for all, where each rule of each collection counts as much as any other."""
 
 
-def group_of(rule: str) -> str | None:
-    found = [
-        group for group, (names, _) in COVERED.items() if any(rule.lower().startswith(name) for name in names)
-    ]
-    return found[0] if found and rule.lower() not in ELSEWHERE else None
+def group_of(rule: str) -> str:
+    return next(group for group, (names, *_) in COVERED.items() if rule.lower().startswith(tuple(names)))
 
 
 def test_recall() -> None:
@@ -122,21 +124,30 @@ def test_recall() -> None:
     hit: Counter[str] = Counter()
     whole: Counter[str] = Counter()
     rules: dict[str, Counter[str]] = defaultdict(Counter)
+    by_rule: dict[tuple[str, str], list[tuple[bool, bool]]] = defaultdict(list)
     for sample in samples("rules_secrets_positive"):
-        group = group_of(sample["rule"]) or "(no rule yet)"
+        group = group_of(sample["rule"])
         findings = redacted(sample["text"])
         masked = {at for one in findings for at in range(one.offset, one.offset + one.length)}
         spans = [range(*span) for span in sample["secret_spans"]] or [range(0)]
         size, covered = sum(map(len, spans)), sum(at in masked for span in spans for at in span)
+        some = bool(covered) if size else bool(masked)
+        most = covered >= 0.95 * size if size else bool(masked)
         seen[group] += 1
-        hit[group] += bool(covered) if size else bool(masked)
-        whole[group] += covered >= 0.95 * size if size else bool(masked)
+        hit[group] += some
+        whole[group] += most
+        by_rule[sample["source"], sample["rule"]].append((some, most))
         rules[group].update(one.rule for one in findings)
     for group, count in seen.most_common():
-        some, most = hit[group] / count, whole[group] / count
-        write(f"{group:15} {count:5} {some:6.0%} {most:6.0%}  {dict(rules[group].most_common(6))}\n")
-    for group, (_, least) in COVERED.items():
+        some_of, most_of = hit[group] / count, whole[group] / count
+        write(f"{group:15} {count:5} {some_of:6.1%} {most_of:6.1%}  {dict(rules[group].most_common(6))}\n")
+    found, entire = (fmean(fmean(one[part] for one in ones) for ones in by_rule.values()) for part in (0, 1))
+    write(f"{'by rule':15} {len(by_rule):5} {found:6.1%} {entire:6.1%}\n")
+    for group, (_, least, least_whole) in COVERED.items():
         assert hit[group] >= least * seen[group], group
+        assert whole[group] >= least_whole * seen[group], group
+    assert found >= FOUND
+    assert entire >= WHOLE
 
 
 def test_false_positives() -> None:
@@ -154,5 +165,27 @@ def test_false_positives() -> None:
             value = sample["text"][one.offset : one.offset + one.length]
             write(f"{kind} {sample['rule']}: {one.rule} {value!r}\n")
     write(f"{dict(hit)} of {dict(seen)}\n")
-    assert hit["ordinary"] <= 0.005 * seen["ordinary"]
-    assert hit["labelled"] <= 0.08 * seen["labelled"]
+    assert hit["ordinary"] <= 0.003 * seen["ordinary"]
+    assert hit["labelled"] <= 0.085 * seen["labelled"]
+
+
+# -- chunks ---------------------------------------------------------------------------
+
+AROUND = (
+    "The meeting was moved to Thursday, since the train was late; so the notes of last week are below. " * 4
+)
+EVERYTHING = Redactor((*SECRETS, *PII))
+
+
+@pytest.mark.parametrize(
+    "name", [f"rules_{kind}_{sign}" for kind in ("secrets", "pii") for sign in ("positive", "negative")]
+)
+def test_one_character_at_a_time_gives_what_the_whole_text_gives(name: str) -> None:
+    """Of each text alone, and amid others, where the whole is searched for what a rule requires."""
+    pytest.importorskip("stdnum", reason="the extra pii is not installed")
+    pytest.importorskip("phonenumbers", reason="the extra pii is not installed")
+    for sample in samples(name):
+        for text in (sample["text"], AROUND[:300] + sample["text"] + AROUND[:300]):
+            session = EVERYTHING.session()
+            shown = "".join([*map(session.feed, text), session.flush()])
+            assert shown == EVERYTHING.scrub(text), sample["id"]
