@@ -99,6 +99,11 @@ _STAND_INS = """
     value var wachtwoord with xyz yes you your yours
 """
 _PLACEHOLDERS = frozenset(_STAND_INS.split())
+# Written together: `yourapikey`, `FOOBARSECRET`. Its first word says that it is none.
+_TOGETHER = re.compile(
+    rf"(?:your|some|fake|dummy|foobar|example|sample|placeholder|mock)"
+    rf"(?:{'|'.join(word for word in _STAND_INS.split() if len(word) > 1)})+"
+)
 _TECHNICAL = re.compile(
     r"(?:base|sha|aes|hs|rs|es|ps|md|utf|oauth|argon|pbkdf|ed|http|x|p|pkcs|rsa|bcrypt|scrypt|ipv|k|s|v)[0-9]{1,5}",
     re.IGNORECASE,
@@ -174,7 +179,9 @@ def is_placeholder(value: str) -> bool:
         return True
     parts = [part for part in _SPLIT.split(value) if part]
     words = [word.lower() for part in parts if not part.isdigit() for word in _WORDS.findall(part)]
-    return (bool(words) or not parts) and _PLACEHOLDERS.issuperset(words)
+    return (bool(words) or not parts) and all(
+        word in _PLACEHOLDERS or _TOGETHER.fullmatch(word) for word in words
+    )
 
 
 def is_template(value: str) -> bool:

@@ -126,6 +126,9 @@ def test_a_word_or_a_mask_in_a_password_is_part_of_it(value: str) -> None:
         "apiKey",
         "enter your key",
         "INSERT_TOKEN",
+        "somefakekey",
+        "FOOBARSECRET",
+        "yourapikey",
         "",
     ],
 )
@@ -134,7 +137,17 @@ def test_words_that_stand_for_a_value(value: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "value", ["hunter2", "password123", "letmein", "supersecret", "12345678", "correcthorse"]
+    "value",
+    [
+        "hunter2",
+        "password123",
+        "letmein",
+        "supersecret",
+        "rootpassword",
+        "yourmother",
+        "12345678",
+        "correcthorse",
+    ],
 )
 def test_words_that_people_use(value: str) -> None:
     assert not checks.is_placeholder(value)

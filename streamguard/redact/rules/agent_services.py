@@ -185,12 +185,23 @@ AGENT_SERVICES = (
     ),
     Rule(
         "sourcegraph",
-        value=rf"{LEFT}(?:sgph?_(?:[A-Za-z0-9]{{1,32}}_)?|sgd_|slk_){UNMASKED}[A-Za-z0-9]{{32,}}",
+        value=rf"{LEFT}(?:sgph?_(?:(?:[A-Za-z0-9]{{16}}|local)_)?|sgd_|slk_){UNMASKED}[A-Za-z0-9]{{32,}}",
         anchors=("sgp_", "sgph_", "sgd_", "slk_"),
         description="Sourcegraph and Cody access tokens",
         source="Sourcegraph's token generator: sgp_, the instance, 40 hexadecimal digits; also sgd_, slk_",
-        examples=("sgp_" + _HEX[:40], "sgp_local_" + _HEX[:40], "sgd_" + _HEX[:64]),
-        near_misses=("sgp_...", "sgp_" + "x" * 40, "msgp_" + "a" * 40, "sgp_local_repository_name"),
+        examples=(
+            "sgp_" + _HEX[:40],
+            "sgp_local_" + _HEX[:40],
+            "sgph_c0canary00c0ffee_" + _HEX[:40],
+            "sgd_" + _HEX[:64],
+        ),
+        near_misses=(
+            "sgp_...",
+            "sgp_" + "x" * 40,
+            "msgp_" + "a" * 40,
+            "sgp_local_repository_name",
+            "sgp_tool_" + "canary12" * 5,
+        ),
     ),
     Rule(
         "context7",
