@@ -72,7 +72,8 @@ class Lanes:
         """
         session = self._sessions.get(key)
         if session is None:
-            session = (guard or self._guard).session(on_finding=self._handler(key), on_hidden=self._on_hidden)
+            chosen = self._guard if guard is None else guard
+            session = chosen.session(on_finding=self._handler(key), on_hidden=self._on_hidden)
             self._sessions[key] = session
             self._closed.discard(key)
         return session.feed(text)

@@ -1,10 +1,11 @@
 """Guarding a whole object, leaf by leaf, without knowing its classes.
 
 For what a provider sends at once: a response that was not streamed, a snapshot that repeats
-the deltas. Each string is guarded as one text, behind the name it stands under, so that it
-says what the deltas say. Dictionaries, lists and tuples are gone through, and objects of
-three shapes: those with `model_copy` (pydantic), data classes, and those that are no more
-than their attributes (`SimpleNamespace`). No SDK is imported.
+the deltas. Each string is guarded as one text, and behind the name it stands under. Names such
+as `content` make no difference, so a snapshot says what the deltas say. Dictionaries, lists
+and tuples are gone through, and objects of three shapes: those with `model_copy` (pydantic),
+data classes, and those that are no more than their attributes (`SimpleNamespace`). No SDK is
+imported.
 """
 
 from __future__ import annotations

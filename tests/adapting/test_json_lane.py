@@ -154,8 +154,51 @@ def leaves(value: object) -> str:
 def test_it_keeps_the_laws() -> None:
     check_transformer(
         JsonLane(FenceScrubber("t") | Redactor([Rule("k", "k-[0-9]{3}")])),
-        [r'"\/<t>x</t>"', '["k-123"]'],
+        [r'"\/<t>k-123"'],
     )
+
+
+@given(st.data())
+def test_every_cut_agrees_for_guards_of_every_kind(data: st.DataObject) -> None:
+    mark = Rule("mark", "t-[0-9]{2}")
+    guard = data.draw(
+        st.sampled_from(
+            [
+                FenceScrubber("think", trim="lines") | PreambleTrimmer() | Redactor(),
+                FenceScrubber("think", unclosed="keep") | Redactor([mark], placeholder=lambda *_: 'é/"\n█'),
+            ]
+        )
+    )
+    parts = [
+        "\\u00e9",
+        "é",
+        "\\/",
+        "/",
+        '\\"',
+        "\\\\",
+        "\\n",
+        "\\ud83d",
+        "\\ude00",
+        "<think>",
+        "</think>",
+        "█",
+    ]
+    parts += [
+        "\\u003cthink>",
+        "t-12",
+        "\\u0074-12",
+        "\\u2588",
+        "\\q",
+        "\\u12",
+        "Let me check that now.",
+        " ",
+        '"',
+    ]
+    text = '{"password": "' + "".join(data.draw(st.lists(st.sampled_from(parts), max_size=14)))
+    chunks, end = data.draw(cuts_of(text)), data.draw(st.sampled_from(ENDS))
+    whole = joined(JsonLane(guard), [text], end)
+    assert joined(JsonLane(guard), chunks, end) == whole
+    assert joined(JsonLane(guard), list(text), end) == whole
 
 
 def test_the_whole_and_its_random_cuts_agree() -> None:
