@@ -43,9 +43,15 @@ class Bounds:
         self._starts = starts
         self._limit = limit
         self._asking = asking
+        self._found: dict[int, tuple[int, bool]] = {}
 
     def of(self, rule: int) -> tuple[int, bool]:
         """The most characters a rule holds back, and whether only the limit bounds them."""
+        if rule not in self._found:
+            self._found[rule] = self._count(rule)
+        return self._found[rule]
+
+    def _count(self, rule: int) -> tuple[int, bool]:
         certain = set[int]() if self._patterns[rule].checked else self._certain[rule]
         enters, begins = self._meets(rule)
         undecided = self._longest({self._starts[rule]}, set[int]() if enters else certain, self._limit)

@@ -26,11 +26,11 @@ class Decider(ABC):
         starts: the states their values start in.
     """
 
-    def __init__(self, patterns: Sequence[Pattern], *, limit: int, release: bool) -> None:
+    def __init__(self, patterns: Sequence[Pattern], *, limit: int, release: bool, folded: bool) -> None:
         """Compile the patterns; the arguments are those of `Matcher`."""
         self.patterns = tuple(patterns)
         self.limit = limit
-        self.nfa = Nfa()
+        self.nfa = Nfa(folded=folded)
         self._release = release
         self.starts = [
             self.nfa.add_rule(rule, pattern.context, pattern.value) for rule, pattern in enumerate(patterns)

@@ -29,7 +29,7 @@ from functools import cached_property
 from streamguard.automaton.beginnings import Beginnings
 from streamguard.automaton.bounds import Bounds
 from streamguard.automaton.deciding import Decider
-from streamguard.automaton.nfa import END
+from streamguard.automaton.nfa import END, SKIPPED
 from streamguard.automaton.nodes import Concat, Pattern
 from streamguard.automaton.prefilter import ALL, Prefilter
 from streamguard.automaton.states import Cache, Config, Decision, Group, Passed, Residue, State, Tail
@@ -52,6 +52,7 @@ class Matcher(Decider):
         limit: int,
         release: bool = False,
         glue: bool = False,
+        folded: bool = False,
     ) -> None:
         """Compile the patterns.
 
@@ -62,8 +63,10 @@ class Matcher(Decider):
                 without it such a value is taken, and goes on as long as it can.
             glue: matches are cut out with nothing in their place, so that what stands on
                 both sides comes together; remembers what stood before each value.
+            folded: other forms of ASCII are read as ASCII, and characters that show nothing
+                are passed over, as if they were not there.
         """
-        super().__init__(patterns, limit=limit, release=release)
+        super().__init__(patterns, limit=limit, release=release, folded=folded)
         self._glue = glue
         self._owners = self._looks = ALL
         self._beginnings = Beginnings(self.nfa)
@@ -130,7 +133,8 @@ class Matcher(Decider):
 
     def step_behind(self, behind: int, char: str) -> int:
         """What stands before, after one more character."""
-        return self.nfa.step_behind(behind, self.nfa.classify(char)) & self._looks
+        mask = self.nfa.classify(char)
+        return behind if mask == SKIPPED else self.nfa.step_behind(behind, mask) & self._looks
 
     def restore(self, residue: Residue | None) -> State:
         """The state where a value was cut out: what stood before it goes on after it."""
@@ -182,6 +186,8 @@ class Matcher(Decider):
         """Read one character of class `mask`."""
         nfa = self.nfa
         behind, context, groups = config
+        if mask == SKIPPED:
+            return self.settle(Config(behind, context, tuple(map(_longer, groups))))
         after = nfa.step_behind(behind, mask) & self._looks
         new_context, new_value = self._beginnings.at(behind, mask)
         if context:
@@ -265,3 +271,10 @@ class Matcher(Decider):
     @cached_property
     def _bounds(self) -> Bounds:
         return Bounds(self.patterns, self.nfa, self.starts, limit=self.limit, asking=self._asking)
+
+
+def _longer(group: Group) -> Group:
+    """A group after a character that is passed over."""
+    matches = tuple((rule, back + 1) for rule, back in group.matches)
+    over = group.over if group.threads else group.over + 1
+    return group._replace(age=group.age + 1, matches=matches, over=over)

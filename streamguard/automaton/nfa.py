@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from streamguard.automaton.folding import fold
 from streamguard.automaton.nodes import (
     Alternation,
     CharSet,
@@ -26,9 +27,11 @@ from streamguard.automaton.nodes import (
 )
 from streamguard.session import PatternError
 
-__all__ = ["END", "Ahead", "Behind", "Closure", "Free", "Nfa"]
+__all__ = ["END", "SKIPPED", "Ahead", "Behind", "Closure", "Free", "Nfa"]
 
 MAX_STATES = 250_000
+SKIPPED = -1
+"""The class of a character that shows nothing, where these are passed over."""
 END = 1
 """The class of the end of the text; characters have every bit but this one."""
 
@@ -76,7 +79,8 @@ class Nfa:
     A character's class is a bit mask of the sets it belongs to.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, folded: bool = False) -> None:
+        self.folded = folded
         self.edges: list[tuple[tuple[int, Behind | Ahead | None], ...]] = []
         self.reads: list[tuple[int, int] | None] = []  # (bit of the set, next state)
         self.accept: list[int | None] = []
@@ -205,12 +209,15 @@ class Nfa:
     # -- reading ----------------------------------------------------------------
 
     def classify(self, char: str) -> int:
-        """The class of a character."""
+        """The class of a character; `SKIPPED` for one that is not there."""
         mask = self._masks.get(char)
         if mask is None:
             mask = 0
+            plain = fold(char) if self.folded else char
+            if not plain:
+                mask = SKIPPED
             for bit, test in enumerate(self._tests, 1):
-                if test(char):
+                if mask >= 0 and test(plain):
                     mask |= 1 << bit
             if len(self._masks) > 8192:
                 self._masks.clear()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from operator import length_hint
 
+from streamguard.automaton.folding import fold_text, shows_nothing
 from streamguard.automaton.matcher import Matcher
 from streamguard.automaton.nodes import MAX_LOOK_BEHIND
 from streamguard.automaton.prefilter import ALL, Stop
@@ -89,11 +90,19 @@ class Scan:
         self.state = outcome
         return self.next()
 
+    def _look(self) -> Callable[[int], Stop]:
+        if not self.matcher.nfa.folded:
+            return self.matcher.prefilter.stops(self.data)
+        if shows_nothing(self.data):
+            size = len(self.data)
+            return lambda position: Stop(position, size, ALL)
+        return self.matcher.prefilter.stops(fold_text(self.data))
+
     def _ahead(self, at: int) -> Stop:
         """The next place at which more rules have to be followed."""
         if self._stop is None:
             if self._stops is None:
-                self._stops = self.matcher.prefilter.stops(self.data)
+                self._stops = self._look()
             self._stop = self._stops(at)
         return self._stop
 

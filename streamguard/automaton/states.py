@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from streamguard.automaton.nfa import SKIPPED
 from streamguard.automaton.prefilter import ALL
 
 if TYPE_CHECKING:
@@ -157,6 +158,8 @@ class Tail(dict[str, "Tail"]):
 
     def __missing__(self, char: str) -> Tail:
         mask = self.matcher.nfa.classify(char)
+        if mask == SKIPPED:
+            return self
         tail = self.matcher.tail(
             self.matcher.nfa.step_behind(self.behind, mask),
             frozenset(
@@ -173,6 +176,8 @@ class Tail(dict[str, "Tail"]):
 
     def late(self, mask: int) -> int:
         """The rule whose match ends here if a character of class `mask` follows, or -1."""
+        if mask == SKIPPED:
+            return -1
         if self.forced >= 0 or not self.waiting:
             return self.rule
         rule = self.lates.get(mask)

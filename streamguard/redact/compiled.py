@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from streamguard.automaton import Matcher, Pattern, parse
+from streamguard.redact.obfuscation import with_breaks
 from streamguard.redact.placeholder import PLACEHOLDER, placeholder_of
 from streamguard.redact.rule import Rule
 from streamguard.session import PatternError
@@ -13,7 +14,7 @@ __all__ = ["compiled"]
 
 
 @lru_cache(maxsize=64)
-def compiled(rules: tuple[Rule, ...], limit: int) -> Matcher:
+def compiled(rules: tuple[Rule, ...], limit: int, *, obfuscated: bool = False) -> Matcher:
     """The matcher of these rules, shared by every redactor that has them.
 
     Raises:
@@ -31,7 +32,10 @@ def compiled(rules: tuple[Rule, ...], limit: int) -> Matcher:
     ]
     others = Pattern(parse(PLACEHOLDER), atomic=True)
     try:
-        matcher = Matcher([*(rule.pattern() for rule in rules), *atoms, others], limit=limit)
+        patterns = [rule.pattern() for rule in rules]
+        if obfuscated:
+            patterns = [with_breaks(pattern) or pattern for pattern in patterns]
+        matcher = Matcher([*patterns, *atoms, others], limit=limit, folded=obfuscated)
     except PatternError:
         for rule in rules:
             _compile_alone(rule, limit)

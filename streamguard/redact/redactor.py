@@ -53,6 +53,7 @@ class Redactor(Transformer):
         placeholder: makes another placeholder of the rule's id and the digest. Redacting
             twice gives the same result only if no rule matches what it makes.
         limit: characters after which a value that is still undecided counts as one.
+        obfuscated: whether values are found in disguise too.
     """
 
     rules: tuple[Rule, ...]
@@ -63,6 +64,7 @@ class Redactor(Transformer):
     key: bytes | None = field(default=None, repr=False)
     placeholder: PlaceholderFunction | None = None
     limit: int = 256
+    obfuscated: bool = False
 
     def __init__(
         self,
@@ -75,6 +77,7 @@ class Redactor(Transformer):
         key: bytes | None = None,
         placeholder: PlaceholderFunction | None = None,
         limit: int = 256,
+        obfuscated: bool = False,
     ) -> None:
         """Compile the rules.
 
@@ -90,6 +93,9 @@ class Redactor(Transformer):
             key: makes the digest an HMAC.
             placeholder: makes another placeholder.
             limit: characters after which a value that is still undecided counts as one.
+            obfuscated: find values with zero-width and control characters inside, in full-width
+                and other forms, and tokens broken over lines. Texts with such characters
+                are read several times slower.
 
         Raises:
             PatternError: two rules have one id, a pattern can match nothing at all, or a
@@ -116,9 +122,10 @@ class Redactor(Transformer):
         object.__setattr__(self, "key", key)
         object.__setattr__(self, "placeholder", placeholder)
         object.__setattr__(self, "limit", limit)
-        compiled(replaced, limit)
+        object.__setattr__(self, "obfuscated", obfuscated)
+        compiled(replaced, limit, obfuscated=obfuscated)
         if flagged:
-            compiled(flagged, limit)
+            compiled(flagged, limit, obfuscated=obfuscated)
 
     @staticmethod
     def literals(
@@ -142,13 +149,14 @@ class Redactor(Transformer):
         """Make the state of one stream. `on_hidden` is for fences; a redactor hides nothing."""
         watch: Session | None = None
         if self.flagged and on_finding is not None:
-            alone = Redactor(self.flagged, allow=self.allow, limit=self.limit)
+            alone = Redactor(self.flagged, allow=self.allow, limit=self.limit, obfuscated=self.obfuscated)
             watch = alone.session(on_finding=_flagging(on_finding))
-        return RedactorSession(self, compiled(self.rules, self.limit), watch, on_finding)
+        matcher = compiled(self.rules, self.limit, obfuscated=self.obfuscated)
+        return RedactorSession(self, matcher, watch, on_finding)
 
     def bounds(self) -> tuple[Bound, ...]:
         """The most characters each rule holds back."""
-        matcher = compiled(self.rules, self.limit)
+        matcher = compiled(self.rules, self.limit, obfuscated=self.obfuscated)
         found: list[Bound] = []
         for number, rule in enumerate(self.rules):
             characters, open_ended = matcher.bound(number)

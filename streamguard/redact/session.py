@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 from streamguard.automaton import (
@@ -16,6 +17,7 @@ from streamguard.automaton import (
     swallow,
 )
 from streamguard.redact.allowed import Allowed
+from streamguard.redact.obfuscation import plain, plain_token
 from streamguard.redact.placeholder import Digest, PlaceholderFunction, placeholder
 from streamguard.redact.rule import Rule
 from streamguard.session import End, Finding, FindingHandler, Session, StreamBlocked
@@ -51,6 +53,11 @@ class Settings(Protocol):
         ...
 
     @property
+    def obfuscated(self) -> bool:
+        """Whether values are found in disguise."""
+        ...
+
+    @property
     def blocking(self) -> frozenset[str]:
         """The rules that end the stream."""
         ...
@@ -61,9 +68,10 @@ class Value:
 
     Attributes:
         kept: its text, while that may still be one that is allowed; else `None`.
+        plain: takes a disguise off, where there may be one.
     """
 
-    __slots__ = ("allowed", "digest", "kept", "length", "rule", "start", "tail")
+    __slots__ = ("allowed", "digest", "kept", "length", "plain", "rule", "start", "tail")
 
     def __init__(
         self, tail: Tail | None, rule: int, start: int, digest: Digest, allowed: Allowed | None
@@ -75,18 +83,24 @@ class Value:
         self.digest = digest
         self.allowed = allowed
         self.kept = "" if allowed else None
+        self.plain: Callable[[str], str] | None = None
 
     def extend(self, text: str) -> None:
         self.length += len(text)
-        self.digest.update(text)
+        self.digest.update(self._undisguised(text))
         if self.allowed is not None and self.kept is not None:
             kept = self.kept + text
-            self.kept = kept if self.allowed.may_become(kept) else None
+            self.kept = kept if self.allowed.may_become(self._undisguised(kept)) else None
 
     @property
     def stays(self) -> bool:
         """Whether it is one of those that are allowed."""
-        return self.allowed is not None and self.kept is not None and self.allowed(self.kept)
+        if self.allowed is None or self.kept is None:
+            return False
+        return self.allowed(self._undisguised(self.kept))
+
+    def _undisguised(self, text: str) -> str:
+        return text if self.plain is None else self.plain(text)
 
 
 class RedactorSession(Session):
@@ -240,6 +254,8 @@ class RedactorSession(Session):
         out.append(scan.data[shown:start])
         settings = self._settings
         self._value = Value(decision.tail, rule, self._offset + start, Digest(settings.key), settings.allowed)
+        if settings.obfuscated:
+            self._value.plain = plain if settings.rules[rule].checks else plain_token
         self._value.extend(scan.data[start:end])
         return end
 
@@ -247,8 +263,13 @@ class RedactorSession(Session):
         """The first match that passes its checks: its rule and where it ends."""
         for rule, back in decision.matches:
             end = scan.at - back
+            checks = self._settings.rules[rule].checks
+            if decision.tail is not None or not checks:
+                return rule, end
             value = scan.data[scan.at - decision.age : end]
-            if decision.tail is not None or all(check(value) for check in self._settings.rules[rule].checks):
+            if self._settings.obfuscated:
+                value = plain(value)
+            if all(check(value) for check in checks):
                 return rule, end
         return None
 
