@@ -37,9 +37,14 @@ def _inside(text: str) -> tuple[str, ...]:
 
 _TWICE = tuple(_twice(f'{{"{member}":') for member in _MEMBERS)
 
-_ENCODED_NAMES = tuple(
-    needle for name in ("aws_secret_access_key", "AWS_SECRET_ACCESS_KEY") for needle in _inside(name)
+_BEFORE_SECRETS = (
+    "aws_secret_access_key",
+    "AWS_SECRET_ACCESS_KEY",
+    '"private_key": "-----BEGIN',
+    '"private_key":"-----BEGIN',
+    '"auths":',
 )
+_ENCODED_NAMES = tuple(needle for name in _BEFORE_SECRETS for needle in _inside(name))
 
 # Of an object in YAML: its lines, those inside its members too, and an entry up to its value.
 _NEXT = r"[ \t]*\r?\n"
@@ -96,14 +101,24 @@ TOKENS = (
         context="|".join(_ENCODED_NAMES),
         value=r"[A-Za-z0-9+/_-]{24,}(?:\r?\n[A-Za-z0-9+/]{40,})*={0,2}",
         anchors=_ENCODED_NAMES,
-        description="A file of settings in base64, from the name of an AWS secret access key on",
-        source="RFC 4648, of what stands in ~/.aws/credentials and in secrets of Kubernetes",
+        description="Credentials of AWS, Google and Docker in base64 as a whole file, from their name on",
+        source="RFC 4648, of ~/.aws/credentials, Google's service accounts and ~/.docker/config.json",
         # At each of the three alignments; the canary as base64 of base64 has it.
         examples=tuple(
-            base64.b64encode(f"{before}aws_secret_access_key = {tail}CanaryCanaryCanary".encode()).decode()
-            for before, tail in (("", ""), ("\n\n", " "), ("[default]\n ", " "))
+            base64.b64encode(f"{before}{tail}CanaryCanaryCanaryCanary".encode()).decode()
+            for before, tail in (
+                ("aws_secret_access_key = ", ""),
+                ("\n\naws_secret_access_key = ", " "),
+                ("[default]\n aws_secret_access_key = ", " "),
+                ('{"type": "x", "private_key": "-----BEGIN PRIVATE KEY-----\\n', "M"),
+                ('{"auths": {"registry.example.com": {"auth": "', ""),
+            )
         ),
-        near_misses=("YXdzX3NlY3JldF9hY2Nlc3Nfa2V5", "aws_secret_access_key"),
+        near_misses=(
+            "YXdzX3NlY3JldF9hY2Nlc3Nfa2V5",
+            "aws_secret_access_key",
+            base64.b64encode(b'{"authors": ["somebody", "somebody else", "a third one"]}').decode(),
+        ),
     ),
     Rule(
         "kubernetes-secret",
