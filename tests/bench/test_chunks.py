@@ -7,6 +7,8 @@ from time import process_time
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
+from streamguard import SECRETS, Redactor
+
 from .guards import GUARDS, PIPELINE
 from .peers import Peers
 from .report import Report
@@ -63,6 +65,20 @@ def test_beside_peers(peers: Peers, report: Report) -> None:
         )
         report.target("pipeline, times as fast as hermes context", times[CONTEXT] / times[PIPELINE], 1)
         report.target("pipeline, times as fast as hermes think", times[THINK] / times[PIPELINE], 5)
+
+
+def test_all_rules_beside_one(report: Report) -> None:
+    """What is looked for makes hardly a difference where nothing is found."""
+    pieces = chunks(prose(), 4)
+    one = next(rule for rule in SECRETS if rule.id == "anthropic")
+    redactors = {"one rule": Redactor((one,)), f"all {len(SECRETS)} rules of secrets": Redactor(SECRETS)}
+    turns = {name: streaming(redactor, pieces) for name, redactor in redactors.items()}
+    times = interleave(turns, ROUNDS)
+    rows = report.table("A megabyte of prose, four characters a chunk, by rules", "", "a chunk", "speed")
+    for name, seconds in times.items():
+        rows.append((name, f"{seconds / len(pieces) * 1e9:.0f} ns", per_second(len(prose()), seconds)))
+    alone, together = times.values()
+    report.target("4-character chunks of prose: all secrets beside one rule", together / alone, most=2)
 
 
 def test_sizes_of_chunks(report: Report) -> None:
