@@ -17,10 +17,11 @@ begin inside of it and go on like it are refused with it.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from streamguard.automaton import Matcher
 from streamguard.redact.allowed import Allowed
 from streamguard.redact.compiled import compiled
 from streamguard.redact.placeholder import PlaceholderFunction
@@ -65,6 +66,8 @@ class Redactor(Transformer):
     placeholder: PlaceholderFunction | None = None
     limit: int = 256
     obfuscated: bool = False
+    _matcher: Matcher = field(repr=False, compare=False, kw_only=True)
+    _watch: Redactor | None = field(default=None, repr=False, compare=False)
 
     def __init__(
         self,
@@ -123,9 +126,16 @@ class Redactor(Transformer):
         object.__setattr__(self, "placeholder", placeholder)
         object.__setattr__(self, "limit", limit)
         object.__setattr__(self, "obfuscated", obfuscated)
-        compiled(replaced, limit, obfuscated=obfuscated)
-        if flagged:
-            compiled(flagged, limit, obfuscated=obfuscated)
+        object.__setattr__(self, "_matcher", compiled(replaced, limit, obfuscated=obfuscated))
+        watch = Redactor(flagged, allow=self.allow, limit=limit, obfuscated=obfuscated) if flagged else None
+        object.__setattr__(self, "_watch", watch)
+
+    def __reduce__(self) -> tuple[Callable[..., Redactor], tuple[object, ...]]:
+        # A matcher is made again, and shared again, wherever the redactor is restored.
+        actions: dict[str, Action] = {rule.id: "flag" for rule in self.flagged}
+        actions.update(dict.fromkeys(self.blocking, "block"))
+        given = {name: getattr(self, name) for name in _GIVEN}
+        return _restore, ((*self.rules, *self.flagged), actions, given)
 
     @staticmethod
     def literals(
@@ -148,21 +158,25 @@ class Redactor(Transformer):
     ) -> Session:
         """Make the state of one stream. `on_hidden` is for fences; a redactor hides nothing."""
         watch: Session | None = None
-        if self.flagged and on_finding is not None:
-            alone = Redactor(self.flagged, allow=self.allow, limit=self.limit, obfuscated=self.obfuscated)
-            watch = alone.session(on_finding=_flagging(on_finding))
-        matcher = compiled(self.rules, self.limit, obfuscated=self.obfuscated)
-        return RedactorSession(self, matcher, watch, on_finding)
+        if self._watch is not None and on_finding is not None:
+            watch = self._watch.session(on_finding=_flagging(on_finding))
+        return RedactorSession(self, self._matcher, watch, on_finding)
 
     def bounds(self) -> tuple[Bound, ...]:
         """The most characters each rule holds back."""
-        matcher = compiled(self.rules, self.limit, obfuscated=self.obfuscated)
         found: list[Bound] = []
         for number, rule in enumerate(self.rules):
-            characters, open_ended = matcher.bound(number)
+            characters, open_ended = self._matcher.bound(number)
             policy = f"counts as a value after {self.limit} characters" if open_ended else ""
             found.append(Bound(STAGE, rule.id, characters, policy))
         return tuple(found)
+
+
+_GIVEN = ("allow", "key", "placeholder", "limit", "obfuscated")
+
+
+def _restore(rules: tuple[Rule, ...], actions: dict[str, Action], given: dict[str, Any]) -> Redactor:
+    return Redactor(rules, actions=actions, **given)
 
 
 def _flagging(on_finding: FindingHandler) -> FindingHandler:

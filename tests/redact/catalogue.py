@@ -29,7 +29,8 @@ def page() -> str:
     whole = groups()
     everything = {rule.id for rule in (*whole["secrets"], *whole["pii"])}
     assert listed == everything, everything - listed
-    counts = f"\n{len(whole['secrets'])} rules are in `secrets`, which is the default, {len(whole['pii'])} in `pii`.\n"
+    secrets, personal = len(whole["secrets"]), len(whole["pii"])
+    counts = f"\n{secrets} rules are in `secrets`, which is the default, {personal} in `pii`.\n"
     return "".join([parts[0], counts, *parts[1:]])
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import re
 
 import pytest
@@ -181,3 +183,12 @@ def test_there_are_three_actions() -> None:
     action: Action = "drop"  # type: ignore[assignment]
     with pytest.raises(ValueError, match="redact, flag, block"):
         Redactor(RULES, actions={"word": action})
+
+
+def test_a_redactor_is_copied_with_all_it_was_told() -> None:
+    rules = (RULES[0], RULES[1])
+    guard = Redactor(rules, actions={"word": "flag", "number": "block"}, allow=["12345"], limit=100)
+    again = copy.deepcopy(guard)
+    assert again == guard
+    assert pickle.loads(pickle.dumps(guard)) == guard  # noqa: S301 - our own
+    assert hash(again) == hash(guard)
