@@ -126,6 +126,13 @@ def test_every_option_of_a_fence_stage_is_handed_on() -> None:
         ),
         ('type = "roleplay"', roleplay()),
         ('type = "redactor"\nlimit = 1000', Redactor(SECRETS, limit=1000)),
+        ('type = "redactor"\nallow = ["abc"]\nobfuscated = true', Redactor(allow=["abc"], obfuscated=True)),
+        ('type = "redactor"\nallow_patterns = ["a+"]', Redactor(allow=[re.compile("a+")])),
+        (
+            'type = "redactor"\nactions = {llm = "flag", jwt = "block"}',
+            Redactor(actions={"llm": "flag", "jwt": "block"}),
+        ),
+        ('type = "redactor"\nrules = ["pii-payment"]', Redactor(only=["pii-payment"])),
         (f'type = "redactor"\nrules = ["{SECRETS[0].id}"]', Redactor(SECRETS[:1])),
         ('type = "redactor"\nrules = ["llm", "private-keys"]', Redactor((*LLM, *PRIVATE_KEYS))),
         (
@@ -231,6 +238,14 @@ def test_a_policy_without_stages_is_refused(toml: str) -> None:
         ),
         ('[[stage]]\ntype = "fence"', 'stage[0]: names no fence; give "fences", "presets" or both'),
         ('[[stage]]\ntype = "fence"\nfences = ["<a>"]', "stage[0]: a tag is given by its name alone"),
+        (
+            '[[stage]]\ntype = "redactor"\nallow_patterns = ["(a"]',
+            "stage[0].allow_patterns[0]: given a value that is not shown; allowed: a regular expression",
+        ),
+        (
+            '[[stage]]\ntype = "redactor"\nactions = {jvt = "flag"}',
+            "stage[0]: no rule or group 'jvt' here",
+        ),
         (
             '[[stage]]\ntype = "redactor"\nlimit = 3',
             "stage[0].limit: given 3; allowed: a whole number from 16",

@@ -170,6 +170,7 @@ class RedactorStage(_Table):
     actions: dict[str, Literal["redact", "flag", "block"]] | None = None
     key_env: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")] | None = None
     limit: Annotated[int, Field(ge=16)] | None = None
+    obfuscated: bool | None = None
 
 
 class RuleTable(_Table):
@@ -244,7 +245,7 @@ _STAGES: Mapping[str | int, type[_Table]] = {
 }
 _TYPES = [str(tag).strip("<>") for tag in _STAGES]
 _TAGS: Mapping[str | int, type[_Table]] = {**_STAGES, "<fence table>": FenceTable, "<name>": _Table}
-_SECRET = re.compile(r"key|secret|token|pass|cred|auth|value|context|anchors", re.IGNORECASE)
+_SECRET = re.compile(r"key|secret|token|pass|cred|auth|value|context|anchors|allow", re.IGNORECASE)
 _WANTED = {
     "string_type": "text",
     "string_too_short": "text that is not empty",
@@ -300,6 +301,8 @@ def _wanted(kind: str, name: str, context: Mapping[str, object]) -> str:
         return f"a whole number from {context.get('ge')}"
     if kind in {"list_type", "string_pattern_mismatch"} and name in _WANTED_BY_NAME:
         return _WANTED_BY_NAME[name]
+    if kind == "value_error":
+        return "a regular expression"
     return _WANTED.get(kind, "another kind of value")
 
 

@@ -24,7 +24,7 @@ def groups() -> dict[str, tuple[Rule, ...]]:
     """
     from streamguard.redact import rules
 
-    names = sorted(rules.__all__, key=lambda name: name not in ("SECRETS", "PII"))
+    names = sorted(rules.__all__, key=lambda name: (name != "SECRETS", name != "PII"))
     return {name.lower().replace("_", "-"): getattr(rules, name) for name in names}
 
 

@@ -4,7 +4,7 @@ import json
 
 from click.testing import CliRunner
 
-from streamguard import SECRETS, Redactor
+from streamguard import PII, SECRETS, Redactor
 from streamguard.cli.app import app
 
 
@@ -12,8 +12,8 @@ def test_every_rule_is_listed_with_its_hold_back() -> None:
     done = CliRunner().invoke(app, ["rules", "--json"])
     assert done.exit_code == 0
     rows = [json.loads(line) for line in done.output.splitlines()]
-    assert [row["id"] for row in rows] == [rule.id for rule in SECRETS]
-    bounds = Redactor(SECRETS).bounds()
+    assert [row["id"] for row in rows] == [rule.id for rule in (*SECRETS, *PII)]
+    bounds = Redactor((*SECRETS, *PII)).bounds()
     assert [(row["hold_back"], row["policy"]) for row in rows] == [
         (bound.characters, bound.policy) for bound in bounds
     ]
@@ -38,4 +38,29 @@ def test_a_table_for_people() -> None:
     assert done.exit_code == 0
     for rule in SECRETS:
         assert rule.id in done.output
-    assert f"{len(SECRETS)} rules" in done.output
+    assert f"{len(SECRETS) + len(PII)} rules" in done.output
+
+
+def test_all_there_is_to_know_of_a_rule() -> None:
+    done = CliRunner().invoke(app, ["rules", "groq"])
+    assert done.exit_code == 0
+    (rule,) = (rule for rule in SECRETS if rule.id == "groq")
+    for told in (rule.description, rule.source, *map(repr, rule.anchors)):
+        assert told in done.output
+    for text in (*rule.examples, *rule.near_misses):
+        assert repr(text) in done.output
+    (row,) = map(json.loads, CliRunner().invoke(app, ["rules", "--json", "groq"]).output.splitlines())
+    assert row["near_misses"] == list(rule.near_misses)
+
+
+def test_a_rule_that_is_none() -> None:
+    done = CliRunner().invoke(app, ["rules", "nope"])
+    assert done.exit_code == 2
+    assert "there is no rule 'nope'" in done.stderr
+
+
+def test_personal_data_is_redacted_if_asked_for() -> None:
+    text = "write to canary@example.org"
+    assert CliRunner().invoke(app, ["scrub"], input=text).output == text
+    assert CliRunner().invoke(app, ["scrub", "--pii"], input=text).output == "write to [REDACTED:email]"
+    assert CliRunner().invoke(app, ["scrub", "--pii", "--no-redact"], input=text).exit_code == 2
