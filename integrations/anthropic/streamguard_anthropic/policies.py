@@ -1,0 +1,59 @@
+"""What a user has chosen, as one settings object handed from module to module."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from streamguard import End, Transformer
+from streamguard.adapting import ReasoningPolicy, ToolArgsPolicy
+from streamguard.session import FindingHandler
+
+__all__ = ["TOOL_BLOCKS", "Policies", "end_of"]
+
+TOOL_BLOCKS = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
+"""Blocks that call a tool; a text right before one stands before a tool call."""
+
+_ENDS = {
+    "max_tokens": End.TRUNCATED,
+    "model_context_window_exceeded": End.TRUNCATED,
+    "pause_turn": End.TRUNCATED,
+    "tool_use": End.TOOL_CALL,
+    "refusal": End.ERROR,
+}
+
+
+def end_of(stop_reason: object) -> End:
+    """Translate a stop reason; an unknown one is a regular end."""
+    return _ENDS.get(str(stop_reason), End.COMPLETE)
+
+
+@dataclass(frozen=True, slots=True)
+class Policies:
+    """A guard and what it applies to.
+
+    Attributes:
+        guard: what text goes through.
+        tool_args: what happens to the arguments of tools.
+        reasoning: what happens to thinking.
+        tool_guard: what arguments of tools go through; by default the guard.
+        on_finding: called with each finding.
+
+    Raises:
+        ValueError: a policy is unknown.
+    """
+
+    guard: Transformer
+    tool_args: ToolArgsPolicy = "guard"
+    reasoning: ReasoningPolicy = "guard"
+    tool_guard: Transformer | None = None
+    on_finding: FindingHandler | None = None
+
+    def __post_init__(self) -> None:
+        for policy in (self.tool_args, self.reasoning):
+            if policy not in ("guard", "keep", "drop"):
+                raise ValueError("a policy is one of guard, keep, drop")
+
+    @property
+    def for_tools(self) -> Transformer:
+        """What the arguments of tools go through."""
+        return self.guard if self.tool_guard is None else self.tool_guard
