@@ -21,7 +21,10 @@ from streamguard.redact.rules import PII, SECRETS
 from streamguard.session import Finding
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
-pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason="the samples are not at hand")
+pytestmark = [
+    pytest.mark.exhaustive,
+    pytest.mark.skipif(not DATA.is_dir(), reason="the samples are not at hand"),
+]
 ALL = Redactor(SECRETS)
 write = sys.stdout.write
 

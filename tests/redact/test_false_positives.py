@@ -7,6 +7,8 @@ import pytest
 from streamguard.redact import Redactor, rules
 from streamguard.redact.rules.assignments import ASSIGNMENTS
 
+pytestmark = pytest.mark.exhaustive
+
 SHA1 = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 SHA256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 UUID = "550e8400-e29b-41d4-a716-446655440000"

@@ -22,6 +22,8 @@ from streamguard.redact.compiled import compiled as _compile
 from streamguard.session import Finding
 from streamguard.testing import check_linear
 
+pytestmark = pytest.mark.exhaustive
+
 RULES = (*SECRETS, *PII)
 SHORT, LONG = 1_200, 4_800
 READS = 2

@@ -22,6 +22,7 @@ from .catalogue import PAGE, page
 CANARIES = re.compile("canary|Q2FuYXJ5|Y2FuYXJ5|DYW5hcnk", re.IGNORECASE)
 """Every secret of an example contains this word, some of them in base64; nothing else does."""
 PLACEHOLDER = re.compile(r"\[REDACTED:[a-z0-9-]+:[0-9a-f]{8}\]")
+pytestmark = pytest.mark.exhaustive
 ALL = Redactor(SECRETS)
 EXAMPLES = [pytest.param(rule, text, id=rule.id) for rule in SECRETS for text in rule.examples]
 NEAR_MISSES = [pytest.param(rule, text, id=rule.id) for rule in SECRETS for text in rule.near_misses]
