@@ -22,6 +22,7 @@ __all__ = ["MessagesAdapter"]
 E = TypeVar("E")
 
 _FIELD = {"text_delta": "text", "thinking_delta": "thinking", "input_json_delta": "partial_json"}
+_EVENT = frozenset({"type", "index", "delta"})
 _WHOLE = frozenset({"citations_delta", "compaction_delta"})
 _DERIVED = frozenset({"text", "thinking", "signature", "input_json", "citation", "compaction"})
 
@@ -163,8 +164,8 @@ class MessagesAdapter(Generic[E]):
     def _shown(self, event: Any, delta: Any, name: str, text: str, shown: str) -> list[Any]:
         if shown == text:
             return [self._numbered(event)]
-        if not shown and fields(delta).keys() <= {"type", name}:
-            return []
+        if not shown and fields(event).keys() <= _EVENT and fields(delta).keys() <= {"type", name}:
+            return []  # an event that says nothing else
         return [self._numbered(put(event, delta=put(delta, **{name: shown})))]
 
     def _other(self, index: Any, state: _Block, event: Any, delta: Any, kind: object) -> list[Any]:
