@@ -1,0 +1,81 @@
+"""The provider's objects by their shape: dictionaries, models of pydantic, plain objects.
+
+Nothing here changes an object. What is not different is not copied.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+__all__ = ["DROPPED", "fields", "graft", "has_fields", "only", "text_of", "with_fields"]
+
+DROPPED: Any = object()
+"""In place of a value: the field leaves a dictionary and becomes `None` in an object."""
+
+_CARRIED = ("index", "type")
+
+
+def has_fields(value: object) -> bool:
+    """Tell whether a value is an object with named fields."""
+    return isinstance(value, dict) or (hasattr(value, "__dict__") and not isinstance(value, type))
+
+
+def fields(value: Any) -> Mapping[str, Any]:
+    """Return the fields of an object, unknown ones included; not to be changed."""
+    if isinstance(value, dict):
+        return value
+    own: dict[str, Any] = getattr(value, "__dict__", None) or {}
+    extra = getattr(value, "__pydantic_extra__", None)
+    return {**own, **extra} if extra else own
+
+
+def text_of(value: Any, name: str) -> str:
+    """Return a field that is a string, else nothing."""
+    text = fields(value).get(name)
+    return text if isinstance(text, str) else ""
+
+
+def with_fields(value: Any, changes: Mapping[str, Any]) -> Any:
+    """Copy an object with some of its fields changed."""
+    if isinstance(value, dict):
+        result: Any = copy.copy(value)
+        for name, new in changes.items():
+            if new is DROPPED:
+                result.pop(name, None)
+            else:
+                result[name] = new
+        return result
+    changes = {name: None if new is DROPPED else new for name, new in changes.items()}
+    if callable(getattr(type(value), "model_copy", None)):
+        return value.model_copy(update=changes)
+    result = copy.copy(value)
+    for name, new in changes.items():
+        object.__setattr__(result, name, new)
+    return result
+
+
+def only(value: Any, kept: Mapping[str, Any]) -> Any:
+    """Make an object of the same class that has these fields and no others."""
+    if isinstance(value, dict):
+        return dict(kept)
+    construct = getattr(type(value), "model_construct", None)
+    if callable(construct):
+        return construct(**kept)
+    return with_fields(value, {**dict.fromkeys(fields(value)), **kept})
+
+
+def graft(value: Any, path: Sequence[str | int], text: str) -> Any:
+    """Make an object that has this text at the end of a path, and little else.
+
+    What tells the place from others (`index`, `type`) is carried along the path.
+    """
+    if not path:
+        return text
+    part, rest = path[0], path[1:]
+    if isinstance(part, int):
+        return [graft(value[part], rest, text)]
+    own = fields(value)
+    kept = {name: own[name] for name in _CARRIED if own.get(name) is not None}
+    return only(value, {**kept, part: graft(own.get(part), rest, text)})

@@ -1,0 +1,240 @@
+"""The texts of one response, whatever the protocol: which guard each goes through.
+
+A text has a *role*: `content`, `text`, `reasoning`, `json` (arguments of a tool) or `tool`
+(what goes to a tool and is no JSON). The role says which guard and which policy. It is known
+from the name of the field, or from where the field stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from streamguard import End, Transformer
+from streamguard.adapting import (
+    JsonLane,
+    Lanes,
+    LeafPolicy,
+    Path,
+    ReasoningPolicy,
+    ToolArgsPolicy,
+    guard_object,
+)
+from streamguard.session import FindingHandler
+from streamguard_openai.shapes import DROPPED, fields, has_fields, with_fields
+
+__all__ = ["KEPT", "Leaf", "Role", "Settings", "Texts", "role_of", "walk"]
+
+Role = Literal["content", "text", "reasoning", "json", "tool"]
+
+_ROLES: dict[str, Role] = {
+    "content": "content",
+    "reasoning": "reasoning",
+    "reasoning_content": "reasoning",
+    "reasoning_details": "reasoning",
+    "reasoning_items": "reasoning",
+    "reasoning_text": "reasoning",
+    "thinking": "reasoning",
+    "thinking_blocks": "reasoning",
+    "arguments": "json",
+    "input": "tool",
+}
+
+KEPT = frozenset(
+    {
+        "b64_json",
+        "call_id",
+        "channel",
+        "container_id",
+        "created",
+        "created_by",
+        "encrypted_content",
+        "event_id",
+        "fingerprint",
+        "file_id",
+        "finish_reason",
+        "format",
+        "id",
+        "image_url",
+        "index",
+        "item_id",
+        "model",
+        "name",
+        "namespace",
+        "native_finish_reason",
+        "object",
+        "obfuscation",
+        "partial_image_b64",
+        "phase",
+        "previous_response_id",
+        "provider",
+        "response_id",
+        "role",
+        "server_label",
+        "service_tier",
+        "signature",
+        "status",
+        "stop_reason",
+        "system_fingerprint",
+        "tool_call_id",
+        "type",
+        "usage",
+    }
+)
+"""Names of what a model does not write freely, or nobody can read: never changed."""
+
+_OPAQUE = frozenset({"data", "parsed", "parsed_arguments"})  # encoded; made by the SDK of other texts
+
+
+def role_of(name: str, outer: Role | None = None) -> Role:
+    """Tell the role of a field from its name, else from where it stands."""
+    return _ROLES.get(name, outer or "text")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a user has chosen. Immutable; one serves any number of responses.
+
+    Attributes:
+        guard: what texts go through.
+        tool_args: what happens to the arguments of tools.
+        reasoning: what happens to reasoning.
+        tool_guard: what arguments of tools go through, if not `guard`.
+        json_content: the content is JSON (a structured output): only its strings are guarded.
+        on_finding: called with each finding.
+    """
+
+    guard: Transformer
+    tool_args: ToolArgsPolicy = "guard"
+    reasoning: ReasoningPolicy = "guard"
+    tool_guard: Transformer | None = None
+    json_content: bool = False
+    on_finding: FindingHandler | None = None
+
+    def __post_init__(self) -> None:
+        for policy, name in ((self.tool_args, "tool_args"), (self.reasoning, "reasoning")):
+            if policy not in ("guard", "keep", "drop"):
+                raise ValueError(f"{name} is one of guard, keep, drop")
+        for guard in (self.guard, self.tool_guard):
+            if guard is not None and not isinstance(guard, Transformer):
+                raise TypeError(f"a guard must be a Transformer, not {type(guard).__name__}")
+
+
+class Texts:
+    """The lanes of one response, and what is said of it as a whole."""
+
+    __slots__ = ("_guards", "_policies", "_settings", "_whole", "lanes")
+
+    def __init__(self, settings: Settings) -> None:
+        guard, tool_guard = settings.guard, settings.tool_guard or settings.guard
+        self._settings = settings
+        self.lanes = Lanes(guard, on_finding=settings.on_finding)
+        self._whole = Lanes(guard, on_finding=settings.on_finding)
+        self._guards: dict[Role, Transformer] = {
+            "content": JsonLane(guard) if settings.json_content else guard,
+            "text": guard,
+            "reasoning": guard,
+            "json": JsonLane(tool_guard),
+            "tool": tool_guard,
+        }
+        self._policies: dict[Role, str] = {
+            "content": "guard",
+            "text": "guard",
+            "reasoning": settings.reasoning,
+            "json": settings.tool_args,
+            "tool": settings.tool_args,
+        }
+
+    def policy(self, role: Role) -> str:
+        """Return what is to be done with texts of a role."""
+        return self._policies[role]
+
+    def feed(self, key: Hashable, text: str, role: Role) -> str:
+        """Take the next text of a lane; what is dropped is empty."""
+        policy = self._policies[role]
+        if policy == "guard":
+            return self.lanes.feed(key, text, guard=self._guards[role])
+        return text if policy == "keep" else ""
+
+    def scrub(self, key: Hashable, text: str, role: Role, end: End, *, report: bool = True) -> str:
+        """Guard a whole text, as its lane would."""
+        policy = self._policies[role]
+        if policy != "guard":
+            return text if policy == "keep" else ""
+        if not report:
+            return self._guards[role].scrub(text, end=end)
+        shown = self._whole.feed(key, text, guard=self._guards[role])
+        return shown + self._whole.flush(key, end)
+
+    def leaves(self, name: str, value: Any) -> Any:
+        """Guard an object that came whole, string by string; kept names stay as they are."""
+        select: Callable[[Path], LeafPolicy] = self._leaf
+        result = guard_object(
+            {name: value}, self._settings.guard, select=select, on_finding=self._settings.on_finding
+        )
+        return result.get(name, DROPPED)
+
+    def parsed(self, value: Any, role: Role) -> Any:
+        """Guard what an SDK has made of a JSON text: every string of it."""
+        policy = self._policies[role]
+        if policy != "guard":
+            return value if policy == "keep" else None
+        guard = self._settings.guard
+        if role == "json" and self._settings.tool_guard is not None:
+            guard = self._settings.tool_guard
+        return guard_object(value, guard)  # the text it was made of has been reported
+
+    def _leaf(self, path: Path) -> LeafPolicy:
+        names = [part for part in path if isinstance(part, str)]
+        if names and names[-1] in KEPT:
+            return "keep"
+        if names and names[-1] == "arguments":
+            return "json" if self._settings.tool_args == "guard" else self._settings.tool_args
+        if any(_ROLES.get(name) == "reasoning" for name in names):
+            return self._settings.reasoning
+        return "guard"
+
+
+Leaf = Callable[[Path, Path, str, Role], str]
+"""Takes the key of a text, the path to it, the text and its role; returns what is shown."""
+
+
+def walk(value: Any, key: Path, path: Path, role: Role, leaf: Leaf) -> Any:
+    """Guard the texts inside a part of an object.
+
+    Args:
+        value: the part: a text, or what has texts inside.
+        key: names the part among those of the response; items of a list by their `index`.
+        path: leads to the part in this object.
+        role: the role of the part.
+        leaf: is given each text.
+
+    Returns:
+        The value itself if nothing in it changed, else a copy.
+    """
+    if isinstance(value, str):
+        shown = leaf(key, path, value, role)
+        return value if shown == value else shown
+    if isinstance(value, list | tuple):
+        items = [
+            walk(item, (*key, _index(item)), (*path, position), role, leaf)
+            for position, item in enumerate(value)
+        ]
+        same = all(new is item for new, item in zip(items, value, strict=True))
+        return value if same else items
+    if not has_fields(value):
+        return value
+    changes: dict[str, Any] = {}
+    for name, item in fields(value).items():
+        if item is None or name in KEPT or name in _OPAQUE:
+            continue
+        new = walk(item, (*key, name), (*path, name), role_of(name, role), leaf)
+        if new is not item:
+            changes[name] = new
+    return with_fields(value, changes) if changes else value
+
+
+def _index(item: Any) -> str | int:
+    index = fields(item).get("index") if has_fields(item) else None
+    return index if isinstance(index, int) else "*"
