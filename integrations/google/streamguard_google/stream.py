@@ -1,0 +1,64 @@
+"""Guarded streams of generated content."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar, cast
+
+from streamguard import Transformer
+from streamguard.adapting import ReasoningPolicy, ToolArgsPolicy, guard_events, guard_events_sync
+from streamguard.session import FindingHandler
+from streamguard_google.adapter import GenerateContentAdapter
+from streamguard_google.policies import Policies
+
+__all__ = ["guard_any", "guard_stream"]
+
+S = TypeVar("S")
+
+
+def guard_stream(
+    stream: S,
+    guard: Transformer,
+    *,
+    tool_args: ToolArgsPolicy = "guard",
+    reasoning: ReasoningPolicy = "guard",
+    tool_guard: Transformer | None = None,
+    on_finding: FindingHandler | None = None,
+) -> S:
+    """Guard a stream of generated content, synchronous or asynchronous.
+
+    Args:
+        stream: what `generate_content_stream` gives (of an asynchronous client, what awaiting
+            it gives), or any iterable of chunks, dictionaries included.
+        guard: what every text goes through. The text parts of a candidate are one text.
+        tool_args: what happens to the arguments of tools.
+        reasoning: what happens to thoughts.
+        tool_guard: what arguments go through; by default `guard`. A `PreambleTrimmer` has no
+            place there.
+        on_finding: called with each finding, a `LaneFinding` for what streams.
+
+    Returns:
+        A generator of as many chunks, each with the text that may be shown by then. Closing it
+        closes the stream.
+
+    Raises:
+        ValueError: a policy is unknown.
+        TypeError: this is no stream.
+    """
+    policies = Policies(guard, tool_args, reasoning, tool_guard, on_finding)
+    return cast("S", guard_any(stream, policies))
+
+
+def guard_any(stream: Any, policies: Policies) -> Any:
+    """Guard a stream by the given policies."""
+    adapter: GenerateContentAdapter[Any] = GenerateContentAdapter(
+        policies.guard,
+        tool_args=policies.tool_args,
+        reasoning=policies.reasoning,
+        tool_guard=policies.tool_guard,
+        on_finding=policies.on_finding,
+    )
+    if hasattr(stream, "__aiter__"):
+        return guard_events(stream, adapter)
+    if hasattr(stream, "__iter__"):
+        return guard_events_sync(stream, adapter)
+    raise TypeError(f"guard_stream() needs a stream, not {type(stream).__name__}")
