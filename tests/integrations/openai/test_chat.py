@@ -5,10 +5,10 @@ import json
 from typing import Any
 
 import pytest
+from streamguard_openai import ChatAdapter, CompletionAdapter
 
 from streamguard import End, FenceScrubber, Pipeline, PreambleTrimmer, Redactor
 from streamguard.adapting import guard_events_sync
-from streamguard_openai import ChatAdapter, CompletionAdapter
 
 from .support import chat_texts, chunk, objects, plain
 
@@ -81,7 +81,18 @@ def test_arguments_stay_json_and_lose_their_secret(form: str) -> None:
     text = json.dumps({"cmd": f"run\n{SECRET}", "n": 1})
     for cut in range(len(text)):
         events = [
-            chunk({"tool_calls": [{"index": 0, "id": "t1", "type": "function", "function": {"name": "sh", "arguments": ""}}]}),
+            chunk(
+                {
+                    "tool_calls": [
+                        {
+                            "index": 0,
+                            "id": "t1",
+                            "type": "function",
+                            "function": {"name": "sh", "arguments": ""},
+                        }
+                    ]
+                }
+            ),
             chunk({"tool_calls": [{"index": 0, "function": {"arguments": text[:cut]}}]}),
             chunk({"tool_calls": [{"index": 0, "function": {"arguments": text[cut:]}}]}),
             chunk({}, "tool_calls"),
@@ -108,8 +119,18 @@ def test_arguments_can_be_kept_or_dropped(policy: Any, left: bool) -> None:
 
 def test_tools_may_have_a_guard_of_their_own() -> None:
     guard = PreambleTrimmer() | Redactor()
-    call = {"index": 0, "function": {"name": "f", "arguments": json.dumps({"a": "It is in the list. Let me update the anchors now."})}}
-    events = [chunk({"content": "It is in the list. Let me update the anchors now."}), chunk({"tool_calls": [call]}), chunk({}, "tool_calls")]
+    call = {
+        "index": 0,
+        "function": {
+            "name": "f",
+            "arguments": json.dumps({"a": "It is in the list. Let me update the anchors now."}),
+        },
+    }
+    events = [
+        chunk({"content": "It is in the list. Let me update the anchors now."}),
+        chunk({"tool_calls": [call]}),
+        chunk({}, "tool_calls"),
+    ]
     shown = run(events, guard=guard, tool_guard=Redactor())
     texts = chat_texts(shown)
     assert texts[0, "content"].strip() == "It is in the list."
@@ -118,7 +139,13 @@ def test_tools_may_have_a_guard_of_their_own() -> None:
 
 def test_a_custom_tools_input_is_guarded_as_text() -> None:
     events = [
-        chunk({"tool_calls": [{"index": 0, "id": "t", "type": "custom", "custom": {"name": "sh", "input": SECRET[:9]}}]}),
+        chunk(
+            {
+                "tool_calls": [
+                    {"index": 0, "id": "t", "type": "custom", "custom": {"name": "sh", "input": SECRET[:9]}}
+                ]
+            }
+        ),
         chunk({"tool_calls": [{"index": 0, "custom": {"input": SECRET[9:] + " <"}}]}),
         chunk({}, "tool_calls"),
     ]
@@ -164,7 +191,9 @@ def test_a_fence_open_over_a_call_stays_closed() -> None:
 def test_log_probabilities_stay_beside_the_same_text_only(form: str) -> None:
     def tokens(*texts: str) -> dict[str, Any]:
         return {
-            "content": [{"token": text, "logprob": -1.0, "bytes": None, "top_logprobs": []} for text in texts],
+            "content": [
+                {"token": text, "logprob": -1.0, "bytes": None, "top_logprobs": []} for text in texts
+            ],
             "refusal": None,
         }
 
@@ -219,7 +248,7 @@ def test_an_error_of_the_source_comes_behind_what_was_decided() -> None:
     shown = []
     with pytest.raises(RuntimeError):
         for event in guard_events_sync(source(), ChatAdapter(GUARD)):
-            shown.append(event)  # noqa: PERF402
+            shown.append(event)
     assert chat_texts(shown) == {(0, "content"): "tail < "}
 
 

@@ -6,10 +6,10 @@ from collections import defaultdict
 from typing import Any
 
 import pytest
+from streamguard_openai import ResponsesAdapter, guard_response
 
 from streamguard import FenceScrubber, Pipeline, PreambleTrimmer, Redactor
 from streamguard.adapting import guard_events_sync
-from streamguard_openai import ResponsesAdapter, guard_response
 
 from .support import objects, plain
 
@@ -46,7 +46,9 @@ def stream(
     return numbered(
         [
             event("created", response=response("in_progress", [])),
-            event("output_item.added", output_index=0, item={**whole, "content": [], "status": "in_progress"}),
+            event(
+                "output_item.added", output_index=0, item={**whole, "content": [], "status": "in_progress"}
+            ),
             event("content_part.added", **where, part=empty),
             *(event("output_text.delta", **where, delta=delta, logprobs=[]) for delta in deltas),
             event("output_text.done", **where, text=text, logprobs=[]),
@@ -157,7 +159,9 @@ def test_a_call_behind_the_text_is_evidence() -> None:
     ],
 )
 @FORMS
-def test_every_kind_of_text(form: str, kind: str, field: str, index: dict[str, int], item: dict[str, Any]) -> None:
+def test_every_kind_of_text(
+    form: str, kind: str, field: str, index: dict[str, int], item: dict[str, Any]
+) -> None:
     text = json.dumps({"cmd": f"x {SECRET} <", "n": [1.0]})
     where = {"output_index": 3, "item_id": "i", **index}
     whole = json.loads(json.dumps({"id": "i", **item}).replace('"T"', json.dumps(text)))
@@ -217,8 +221,17 @@ def test_annotations_logprobs_and_outputs_do_not_leak() -> None:
     events += [
         event("output_text.annotation.added", output_index=0, content_index=0, annotation=note),
         event("shell_call_output_content.delta", output_index=1, command_index=0, delta=shell),
-        event("shell_call_output_content.delta", output_index=1, command_index=0, delta={"stdout": SECRET[20:], "stderr": ""}),
-        event("mcp_call.completed", output_index=2, item={"type": "mcp_call", "output": SECRET, "arguments": "{}"}),
+        event(
+            "shell_call_output_content.delta",
+            output_index=1,
+            command_index=0,
+            delta={"stdout": SECRET[20:], "stderr": ""},
+        ),
+        event(
+            "mcp_call.completed",
+            output_index=2,
+            item={"type": "mcp_call", "output": SECRET, "arguments": "{}"},
+        ),
         event("audio.transcript.delta", delta=SECRET[:30]),
         event("audio.transcript.delta", delta=SECRET[30:]),
         event("audio.transcript.done"),
@@ -273,8 +286,16 @@ def test_a_text_begun_by_the_event_that_opens_it_goes_on_in_its_deltas() -> None
 
 
 def test_a_whole_response_says_what_its_stream_says() -> None:
-    call = {"id": "f", "type": "function_call", "call_id": "c", "name": "f", "arguments": json.dumps({"k": SECRET})}
-    given = response("completed", [message(f"a<think>x</think> {SECRET} <"), call], output_text=f"a {SECRET} <")
+    call = {
+        "id": "f",
+        "type": "function_call",
+        "call_id": "c",
+        "name": "f",
+        "arguments": json.dumps({"k": SECRET}),
+    }
+    given = response(
+        "completed", [message(f"a<think>x</think> {SECRET} <"), call], output_text=f"a {SECRET} <"
+    )
     safe = guard_response(given, GUARD)
     assert SECRET not in json.dumps(safe)
     assert safe["output"][0]["content"][0]["text"] == GUARD.scrub(f"a {SECRET} <")
