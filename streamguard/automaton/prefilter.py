@@ -8,6 +8,7 @@ begin there.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -23,6 +24,8 @@ __all__ = ["Prefilter"]
 
 ALL = -1
 """Bits of every pattern."""
+TAIL = 3
+"""Characters at the end of a text that are walked with every pattern in view."""
 WINDOW = 65_536
 """Characters searched at a time, so that a long text full of anchors is not a long list of them."""
 
@@ -124,6 +127,13 @@ class Prefilter:
         leads = [one.lead if one else 0 for one in used]
         self._leads = [max(leads[number] for number in numbers) for numbers in self._owners]
         self._probes: dict[int, Probe] = {}
+        self._beginnings = {string[: TAIL + 1] for string in self.strings if len(string) > TAIL + 1}
+        self._led = self._run = 0
+        for number, one in enumerate(used):
+            if one is not None and one.lead:
+                self._led |= self._families[number]
+        for _, members in self._clusters:
+            self._run |= self._families[members[0]]
 
     def stops(self, data: str) -> Callable[[int], Stop]:
         """Look through `data`, as far as is asked.
@@ -137,7 +147,7 @@ class Prefilter:
             return lambda position: Stop(position, size, ALL)
         if self._longest == 1 and not self._clusters:
             return self._characters(data)
-        last = max(size - self.lead - max(self._longest, LENGTH if self._clusters else 0), 0)
+        tail = self._tail(data)  # the next one last
         found: list[tuple[int, int, int, int]] = []  # the next one last
         searched = -1  # anchors of matches that begin before are known
         reach = self._longest + self.lead - 1
@@ -146,14 +156,14 @@ class Prefilter:
             nonlocal searched
             while True:
                 while found:
+                    if tail and tail[-1].start <= found[-1][0]:
+                        return tail.pop()
                     start, anchor, begin, end = found.pop()
-                    if start >= last:
-                        break
                     hit = self._hits.get(anchor) or self._hit(anchor)
                     if end > position and hit.may_begin(data, begin, position):
                         return Stop(max(position, start), end, hit.owners)
-                if found or searched >= size:
-                    return Stop(max(position, last), size, ALL)
+                if searched >= size:
+                    return tail.pop() if tail else Stop(size, size, ALL)
                 origin = max(position, searched)
                 joins = origin == searched  # what may begin before this window is known
                 searched = origin + WINDOW
@@ -171,6 +181,29 @@ class Prefilter:
                 found.sort(reverse=True)
 
         return stop
+
+    def _tail(self, data: str) -> list[Stop]:
+        """Where something may begin that the end of the data cuts off; the first one last.
+
+        A rule is followed from where its anchor begins, as far as that is there; one whose anchor
+        may stand inside a match from where that may begin. The last few characters may be the
+        beginning of nearly anything.
+        """
+        size = len(data)
+        stops = [Stop(max(size - TAIL, 0), size, ALL)]
+        if self._led:
+            stops.append(Stop(max(size - self.lead - self._longest, 0), size, self._led))
+        if self._run:
+            stops.append(Stop(max(size - LENGTH, 0), size, self._run))
+        for start in range(max(size - self._longest, 0), size - TAIL):
+            if data[start : start + TAIL + 1] in self._beginnings:
+                cut = data[start:]
+                index = bisect_left(self._sorted, cut)
+                while index < len(self._sorted) and self._sorted[index].startswith(cut):
+                    stops.append(Stop(start, size, self._families[self._owners[index][0]]))
+                    index += 1
+        stops.sort(reverse=True)
+        return stops
 
     def _hit(self, anchor: int) -> Hit:
         """What an anchor announces; of a negative number, what a run does."""

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Cache", "Config", "Decided", "Decision", "Group", "Passed", "Residue", "State", "Tail"]
 
-MAX_CACHED_STATES = 20_000
+MAX_CACHED_STATES = 40_000
+"""Most states a matcher remembers, of some three kilobytes each; code of all kinds needs most of them."""
 MAX_CACHED_CHARACTERS = 1_000
 """Most characters one state remembers the next state for."""
 MAX_CACHED_MOVES = 500_000
