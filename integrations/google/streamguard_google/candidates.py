@@ -90,7 +90,7 @@ class Candidate:
 def speaks(candidate: Any) -> bool:
     """Tell whether a candidate says anything."""
     return any(
-        fields(part).keys() - {"text"} or get(part, "text")
+        get(part, "text") or fields(part).keys() - {"text"}
         for part in listed(get(candidate, "content"), "parts")
     )
 

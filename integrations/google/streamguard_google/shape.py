@@ -46,10 +46,11 @@ def put(obj: Any, **changes: object) -> Any:
 
 def fields(obj: object) -> Mapping[str, Any]:
     """Return the fields that have a value, by the SDK's names where it has any."""
-    own: Mapping[str, Any] = (
-        cast("dict[str, Any]", obj) if isinstance(obj, dict) else getattr(obj, "__dict__", {})
-    )
-    return {_snake(name): value for name, value in own.items() if value is not None}
+    if isinstance(obj, dict):
+        items = cast("dict[str, Any]", obj).items()
+        return {_snake(name): value for name, value in items if value is not None}
+    own: dict[str, Any] = getattr(obj, "__dict__", {})
+    return {name: value for name, value in own.items() if value is not None}
 
 
 def listed(obj: object, name: str) -> list[Any]:
