@@ -237,7 +237,7 @@ def test_what_is_no_recording_is_an_error() -> None:
             "--policy names all stages; leave out --fence, --no-redact",
         ),
         (["--no-redact", "--no-default-fences"], "these flags leave no stage to guard with"),
-        (["--pii"], "No such option"),
+        (["--person"], "No such option"),
     ],
 )
 def test_what_cannot_be_done_is_told_in_one_line(arguments: list[str], line: str) -> None:

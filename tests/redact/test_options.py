@@ -126,7 +126,6 @@ def test_a_flagged_value_stays_and_is_reported(size: int) -> None:
     assert [TEXT[one.offset : one.offset + one.length] for one in flagged] == ["secret-word", "secret-words"]
     assert {one.rule for one in flagged} == {"word"}
     assert sum(one.action == "redacted" for one in findings) == 3
-    check_transformer(guard, TEXT)
 
 
 def test_a_flagged_rule_takes_nothing_from_one_that_redacts() -> None:
