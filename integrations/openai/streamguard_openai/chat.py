@@ -17,7 +17,7 @@ from streamguard.adapting import Path, ReasoningPolicy, ToolArgsPolicy
 from streamguard.session import FindingHandler
 from streamguard_openai.logprobs import says
 from streamguard_openai.messages import guard_message
-from streamguard_openai.shapes import DROPPED, fields, graft, has_fields, only, with_fields
+from streamguard_openai.shapes import DROPPED, fields, fields_or_none, graft, has_fields, only, with_fields
 from streamguard_openai.texts import KEPT, Role, Settings, Texts, role_of, walk
 
 __all__ = ["ChatAdapter", "CompletionAdapter", "end_of"]
@@ -86,9 +86,9 @@ class ChatAdapter:
 
     def event(self, chunk: Any, /) -> Iterable[Any]:
         """Take the next chunk and return what may be shown now."""
-        if not has_fields(chunk):
+        data = fields_or_none(chunk)
+        if data is None:
             return [self._texts.leaves("event", chunk)]
-        data = fields(chunk)
         changes: dict[str, Any] = {}
         says_more = False
         for name, value in data.items():
@@ -127,10 +127,9 @@ class ChatAdapter:
 
     def _choice(self, chunk: Any, choice: Any, before: list[Any]) -> tuple[Any, bool]:
         """Guard a choice; tell whether it says anything."""
-        if not has_fields(choice):
-            new = self._texts.leaves("choice", choice)
-            return new, True
-        own = fields(choice)
+        own = fields_or_none(choice)
+        if own is None:
+            return self._texts.leaves("choice", choice), True
         index = own.get("index")
         if not isinstance(index, int):
             index = 0
@@ -173,16 +172,6 @@ class ChatAdapter:
         """Guard a delta; tell whether it says anything."""
         changes: dict[str, Any] = {}
         spoke = False
-
-        def leaf(key: Path, path: Path, text: str, role: Role) -> str:
-            nonlocal spoke
-            shown = self._texts.feed(key, text, role)
-            if self._texts.policy(role) == "guard":
-                self._templates[key] = (chunk, choice, path)
-            if shown:
-                spoke = True
-            return shown
-
         for name, value in fields(delta).items():
             if value is None:
                 continue
@@ -193,12 +182,15 @@ class ChatAdapter:
             if role == "reasoning" and self._texts.policy(role) == "drop":
                 changes[name] = DROPPED
             elif isinstance(value, str):
-                shown = leaf((index, name), ("delta", name), value, role)
+                key: Path = (index, name)
+                shown = self._texts.feed(key, value, role)
+                self._templates[key] = (chunk, choice, ("delta", name))
+                spoke = spoke or shown != ""
                 if shown != value:
                     changes[name] = shown
             elif name in _NESTED:
-                new = walk(value, (index, name), ("delta", name), role, leaf)
-                spoke = spoke or (name in ("tool_calls", "function_call") and _names_tool(value))
+                new, wrote = self._inside(chunk, choice, (index, name), value)
+                spoke = spoke or wrote
                 if new is not value:
                     changes[name] = new
             else:
@@ -207,6 +199,20 @@ class ChatAdapter:
                 if new is not value:
                     changes[name] = new
         return (with_fields(delta, changes) if changes else delta), spoke
+
+    def _inside(self, chunk: Any, choice: Any, key: Path, value: Any) -> tuple[Any, bool]:
+        """Guard what has pieces of texts further inside; tell whether it says anything."""
+        name = str(key[-1])
+        spoke = name in ("tool_calls", "function_call") and _names_tool(value)
+
+        def leaf(key: Path, path: Path, text: str, role: Role) -> str:
+            nonlocal spoke
+            shown = self._texts.feed(key, text, role)
+            self._templates[key] = (chunk, choice, path)
+            spoke = spoke or shown != ""
+            return shown
+
+        return walk(value, key, ("delta", name), role_of(name), leaf), spoke
 
     def _text(self, chunk: Any, choice: Any, index: int, text: str) -> tuple[str, bool]:
         key: Path = (index, "text")

@@ -93,7 +93,7 @@ class ResponsesAdapter:
 
     def event(self, event: Any, /) -> Iterable[Any]:
         """Take the next event and return what may be shown now."""
-        kind = text_of(event, "type") if has_fields(event) else ""
+        kind = text_of(event, "type")
         if kind.endswith(".delta"):
             shown: list[Any] = []
             if self._tail:

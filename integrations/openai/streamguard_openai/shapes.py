@@ -9,7 +9,7 @@ import copy
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-__all__ = ["DROPPED", "fields", "graft", "has_fields", "only", "text_of", "with_fields"]
+__all__ = ["DROPPED", "fields", "fields_or_none", "graft", "has_fields", "only", "text_of", "with_fields"]
 
 DROPPED: Any = object()
 """In place of a value: the field leaves a dictionary and becomes `None` in an object."""
@@ -19,16 +19,24 @@ _CARRIED = ("index", "type")
 
 def has_fields(value: object) -> bool:
     """Tell whether a value is an object with named fields."""
-    return isinstance(value, dict) or (hasattr(value, "__dict__") and not isinstance(value, type))
+    return isinstance(value, dict) or hasattr(value, "__dict__")
+
+
+def fields_or_none(value: Any) -> Mapping[str, Any] | None:
+    """Return the fields of an object, or `None` if it is none, such as a text or a number."""
+    if type(value) is dict:
+        return value
+    own: dict[str, Any] | None = getattr(value, "__dict__", None)
+    if own is None or isinstance(value, dict):
+        return value if isinstance(value, dict) else None
+    extra: dict[str, Any] | None = getattr(value, "__pydantic_extra__", None)
+    return {**own, **extra} if extra else own
 
 
 def fields(value: Any) -> Mapping[str, Any]:
     """Return the fields of an object, unknown ones included; not to be changed."""
-    if isinstance(value, dict):
-        return value
-    own: dict[str, Any] = getattr(value, "__dict__", None) or {}
-    extra = getattr(value, "__pydantic_extra__", None)
-    return {**own, **extra} if extra else own
+    own = fields_or_none(value)
+    return {} if own is None else own
 
 
 def text_of(value: Any, name: str) -> str:

@@ -24,14 +24,19 @@ __all__ = ["AsyncGuardedStream", "GuardedStream", "StreamAdapter", "guard_stream
 class StreamAdapter:
     """Guards the events of a response of any of the three protocols, told by their shape."""
 
-    __slots__ = ("_adapters", "_settings")
+    __slots__ = ("_adapters", "_known", "_settings")
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._adapters: dict[type, ChatAdapter | ResponsesAdapter] = {}
+        self._known: dict[type, ChatAdapter | ResponsesAdapter] = {}
 
     def event(self, event: Any, /) -> Iterable[Any]:
         """Take the next event and return what may be shown now."""
+        adapter = self._known.get(type(event))
+        return adapter.event(event) if adapter is not None else self._choose(event).event(event)
+
+    def _choose(self, event: Any) -> ChatAdapter | ResponsesAdapter:
         kind = _protocol(event)
         adapter = self._adapters.get(kind)
         if adapter is None:
@@ -44,7 +49,9 @@ class StreamAdapter:
                 json_content=chosen.json_content,
                 on_finding=chosen.on_finding,
             )
-        return adapter.event(event)
+        if not isinstance(event, dict):
+            self._known[type(event)] = adapter  # a class of the SDK belongs to one protocol
+        return adapter
 
     def end(self, end: End, /) -> Iterable[Any]:
         """Return what was held and may be shown."""
@@ -69,8 +76,8 @@ class _Delegating:
             raise AttributeError(name)
         return getattr(self._stream, name)
 
-    @property
-    def __class__(self) -> Any:  # type: ignore[misc]
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
         return type(self._stream)
 
     def __repr__(self) -> str:

@@ -245,10 +245,9 @@ def test_an_error_of_the_source_comes_behind_what_was_decided() -> None:
         yield chunk({"content": f"tail < {SECRET[:11]}"})
         raise RuntimeError
 
-    shown = []
+    shown: list[Any] = []
     with pytest.raises(RuntimeError):
-        for event in guard_events_sync(source(), ChatAdapter(GUARD)):
-            shown.append(event)
+        shown.extend(guard_events_sync(source(), ChatAdapter(GUARD)))
     assert chat_texts(shown) == {(0, "content"): "tail < "}
 
 

@@ -177,6 +177,72 @@ def test_canaries_planted_in_every_lane_never_come_out(path: Path) -> None:
             assert after == {key: value.replace(planted, want) for key, value in before.items()}
 
 
+@pytest.mark.parametrize("path", CHAT + RESPONSES)
+def test_canaries_in_the_arguments_of_tools_never_come_out(path: Path) -> None:
+    """The arguments of every call of a copy get a secret and a fence, cut in two anywhere."""
+    events = frames(path.read_text(encoding="utf-8"))
+    found = {key: text for key, text in _lane_texts(events).items() if "arguments" in str(key) and text}
+    calls = {key: text for key, text in found.items() if text.startswith("{")}
+    if not calls or any("executed_tools" in str(key) for key in calls):
+        pytest.skip("no tool is called")
+    value = json.dumps(f'q"é {HIDDEN}{CANARY} ')
+    for cut in range(len(value) + 1):
+        copied = copy.deepcopy(events)
+        planted = {}
+        for key, text in calls.items():
+            rest = text[1:].lstrip()
+            new = '{"zq": ' + value + (rest if rest.startswith("}") else ", " + rest)
+            planted[text] = new
+            _spread(copied, key, new[: 7 + cut], new[7 + cut :])
+        for place, event in enumerate(copied):
+            if not _is_delta(event):
+                copied[place] = _replaced(event, planted)
+        shown = [plain(event) for event in guard_stream(iter(copied), GUARD)]
+        text = json.dumps(shown)
+        assert "ZQHIDDEN" not in text
+        assert "ZQCANARY" not in text
+        after = _lane_texts(shown)
+        for key, original in calls.items():
+            arguments = json.loads(after[key])
+            assert arguments.pop("zq") == GUARD.scrub(json.loads(value))
+            assert arguments == json.loads(original)
+
+
+def _spread(events: list[Any], key: Any, head: str, tail: str) -> None:
+    """Put a text into the pieces of a lane: the first two, or both into the only one."""
+    paths: list[Any] = []
+    for place, event in enumerate(events):
+        if _is_delta(event) and key == (
+            event["type"],
+            event.get("output_index"),
+            event.get("content_index"),
+            event.get("item_id"),
+        ):
+            paths.append((place, "delta"))
+        for number, choice in enumerate(event.get("choices") or []):
+            start = (place, "choices", number, "delta")
+            paths += [
+                path
+                for found, path in _places(choice.get("delta"), (choice.get("index", 0),), start)
+                if found == key
+            ]
+    for path in paths:
+        _edit(events, path, lambda text: "")
+    if len(paths) == 1:
+        head, tail = head + tail, ""
+    else:
+        _edit(events, paths[1], lambda text: tail)
+    _edit(events, paths[0], lambda text: head)
+
+
+def _replaced(value: Any, texts: dict[str, str]) -> Any:
+    if isinstance(value, dict):
+        return {name: _replaced(item, texts) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_replaced(item, texts) for item in value]
+    return texts.get(value, value) if isinstance(value, str) else value
+
+
 def _adapter(events: list[Any]) -> Any:
     from streamguard_openai.streams import StreamAdapter
     from streamguard_openai.texts import Settings
@@ -281,14 +347,7 @@ def _repair(events: list[Any], planted: str) -> None:
     """Snapshots of a stream say what its deltas say."""
     texts = _deltas(events)
     originals = {text.replace(planted, ""): text for text in texts.values()}
-
-    def visit(value: Any) -> Any:
-        if isinstance(value, dict):
-            return {name: visit(item) for name, item in value.items()}
-        if isinstance(value, list):
-            return [visit(item) for item in value]
-        return originals.get(value, value) if isinstance(value, str) and value else value
-
+    originals.pop("", None)
     for place, event in enumerate(events):
         if not _is_delta(event):
-            events[place] = visit(event)
+            events[place] = _replaced(event, originals)
