@@ -44,6 +44,9 @@ KEPT = frozenset(
 )
 """Names of fields whose texts are the provider's or the user's own."""
 
+_FREE = frozenset({"input", "parsed_output", "structured_content"})
+"""Names of objects the user has shaped: nothing below is known to be harmless."""
+
 
 def guard_response(
     message: M,
@@ -122,6 +125,8 @@ def guard_leaves(obj: Any, policies: Policies) -> Any:
 
     def select(path: Path) -> LeafPolicy:
         for part in path:
+            if part in _FREE:
+                return "guard"
             if isinstance(part, str) and (
                 part in KEPT or part.endswith("_id") or part.startswith("encrypted_")
             ):
@@ -147,10 +152,13 @@ def _text_block(block: Any, policies: Policies, end: End) -> Any:
     text = get(block, "text")
     if isinstance(text, str) and (safe := _text(text, policies, end)) != text:
         changes["text"] = safe
-    for name in ("citations", "parsed_output"):
-        value = get(block, name)
-        if value and (new := guard_leaves(value, policies)) is not value:
-            changes[name] = new
+    citations, parsed = get(block, "citations"), get(block, "parsed_output")
+    if citations and (new := guard_leaves(citations, policies)) is not citations:
+        changes["citations"] = new
+    if parsed is not None:
+        new = guard_object(parsed, policies.guard, on_finding=policies.on_finding)
+        if new is not parsed:
+            changes["parsed_output"] = new
     return put(block, **changes) if changes else block
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from streamguard import End
-from streamguard.adapting import Lanes
+from streamguard.adapting import Lanes, guard_object
 from streamguard_google.parts import Parts
 from streamguard_google.policies import Policies, end_of, guard_leaves
 from streamguard_google.shape import fields, get, listed, plain, put
@@ -105,6 +105,8 @@ def guard_rest(chunk: Any, policies: Policies) -> dict[str, object]:
             safe = put(value, body=None) if get(value, "body") is not None else value
         elif name == "automatic_function_calling_history":
             safe = _history(value, policies)
+        elif name == "parsed":
+            safe = guard_object(value, policies.guard, on_finding=policies.on_finding)
         else:
             safe = guard_leaves(value, policies)
         if safe is not value:

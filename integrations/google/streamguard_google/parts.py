@@ -8,17 +8,21 @@ What a text holds when it ends becomes a part of its own, right before the part 
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Hashable
 from typing import Any
 
 from streamguard import End
-from streamguard.adapting import Lanes, guard_object
+from streamguard.adapting import JsonLane, Lanes, guard_object
 from streamguard_google.policies import Policies, guard_leaves
 from streamguard_google.shape import fields, get, listed, plain, put
 from streamguard_google.unchanged import Unchanged
 
 __all__ = ["Parts"]
 
+_NAME = re.compile(r"""[^][.$'"0-9][^][.$'"]*""")
+"""A name in a JSON path such as `$.query['first name'][0]`."""
 _TEXT = ("text", "thought")
 _CALLS = ("function_call", "tool_call")
 _OPAQUE = frozenset(
@@ -44,7 +48,8 @@ class Parts:
         self._policies = policies
         self._lanes = lanes
         self._templates: dict[str, Any] = {}
-        self._arguments: dict[str, bool] = {}  # by path: is a string of it open
+        self._json = JsonLane(policies.for_tools)
+        self._arguments: set[str] = set()  # paths of strings that are open
         self.unchanged = Unchanged()
         """Whether the answer so far came out as it went in."""
 
@@ -73,7 +78,7 @@ class Parts:
         for kind in list(self._templates):
             self._close(kind, end, shown)
         for path in self._arguments:
-            self._lanes.flush((self._key, path), End.TRUNCATED)
+            self._lanes.flush((self._key, "argument", path), End.TRUNCATED)
         self._arguments.clear()
 
     def _text(self, part: Any, text: str, shown: list[Any]) -> None:
@@ -148,15 +153,20 @@ class Parts:
 
     def _piece(self, piece: Any) -> Any:
         """Guard a piece of an argument that streams; its last piece brings what was held."""
-        text, path = get(piece, "string_value"), f"argument {get(piece, 'json_path')}"
+        text, path = get(piece, "string_value"), str(get(piece, "json_path"))
         if not isinstance(text, str):
             return piece
-        key = (self._key, path)
-        safe = self._lanes.feed(key, text, guard=self._policies.for_tools)
-        self._arguments[path] = True
+        key = (self._key, "argument", path)
+        if path not in self._arguments:  # a string behind its key, as in the whole arguments
+            self._arguments.add(path)
+            name = json.dumps(_NAME.findall(path)[-1:] or [""])[1:-1]
+            self._lanes.feed(key, f'{{{name}:"', guard=self._json)
+        safe = self._lanes.feed(key, json.dumps(text, ensure_ascii=False)[1:-1])
         if not get(piece, "will_continue"):
-            safe += self._lanes.flush(key)
-            self._arguments.pop(path)
+            safe += self._lanes.feed(key, '"}').removesuffix('"}')
+            self._lanes.flush(key)
+            self._arguments.discard(path)
+        safe = json.loads(f'"{safe}"')
         return piece if safe == text else put(piece, string_value=safe)
 
     def _close(self, kind: str, end: End, shown: list[Any]) -> None:

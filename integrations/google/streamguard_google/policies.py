@@ -35,6 +35,9 @@ _KEPT = frozenset(
     )
 )
 
+_FREE = frozenset({"args", "response", "partmetadata", "custommetadata"})
+"""Names of objects the user has shaped: nothing below is known to be harmless."""
+
 
 def end_of(finish_reason: object) -> End | None:
     """Translate a finish reason; `None` where there is none yet."""
@@ -84,5 +87,10 @@ def guard_leaves(obj: Any, policies: Policies) -> Any:
 
 
 def _select(path: Path) -> LeafPolicy:
-    kept = any(isinstance(part, str) and part.replace("_", "").lower() in _KEPT for part in path)
-    return "keep" if kept else "guard"
+    for part in path:
+        name = part.replace("_", "").lower() if isinstance(part, str) else ""
+        if name in _FREE:
+            return "guard"
+        if name in _KEPT:
+            return "keep"
+    return "guard"

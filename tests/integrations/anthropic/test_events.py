@@ -274,6 +274,30 @@ def test_deltas_of_an_unknown_kind_are_lanes_too() -> None:
         assert joined == GUARD.scrub("a " + CANARY + "b")
 
 
+def test_odd_orders_pass() -> None:
+    """Events no server sends in this order: without a first event, without text, after the end."""
+    none: Event = {**delta(0, ""), "delta": {"type": "text_delta", "text": None}}
+    citation: Event = {**none, "delta": {"type": "citations_delta", "citation": {"cited_text": CANARY}}}
+    shown = guarded([none, citation, stop(0), stop(0)])
+    assert not leaks(shown)
+    assert [event["type"] for event in shown] == ["content_block_delta"] * 2 + ["content_block_stop"] * 2
+    signed = [delta(0, "hm", "thinking_delta"), delta(0, "sig==", "signature_delta")]
+    assert texts(guarded(signed, reasoning="drop")) == {}
+    again = message(start(0), delta(0, "a <"), stop(0), delta(0, "b <"))
+    assert texts(guarded(again, FenceScrubber("think"))) == {(0, "text_delta"): "a <b <"}
+
+
+def test_events_a_helper_derives_are_left_out_and_its_snapshots_guarded() -> None:
+    text: Event = {"type": "text", "text": CANARY, "snapshot": CANARY}
+    closing = {**stop(0), "content_block": {"type": "text", "text": CANARY}}
+    *events, last = message(start(0), delta(0, CANARY), text, closing)
+    last = {**last, "message": {"content": [{"type": "text", "text": CANARY}]}}
+    shown = guarded([*events, last])
+    assert not leaks(shown)
+    assert text["type"] not in [event["type"] for event in shown]
+    assert shown[-1]["message"]["content"][0]["text"] == GUARD.scrub(CANARY)
+
+
 def test_unknown_events_and_fields_pass() -> None:
     odd: Event = {"type": "brand_new", "text": f"{TOKEN} x", "id": "i", "n": None}
     events = message(start(0, extra=[1]), {**delta(0, "x. "), "extra": 1}, odd, stop(0))
@@ -311,7 +335,12 @@ def test_a_whole_message_says_what_its_stream_says() -> None:
         "id": "msg_1",
         "content": [
             {"type": "thinking", "thinking": CANARY, "signature": "sig=="},
-            {"type": "text", "text": f"a {CANARY}", "citations": [{"type": "c", "cited_text": CANARY}]},
+            {
+                "type": "text",
+                "text": f"a {CANARY}",
+                "citations": [{"type": "c", "cited_text": CANARY}],
+                "parsed_output": {"name": CANARY, "id": CANARY},
+            },
             {"type": "tool_use", "id": "t", "name": "n", "input": {"q": CANARY, "n": 1}},
             {"type": "mcp_tool_result", "content": [{"type": "text", "text": CANARY}]},
             {"type": "web_fetch_tool_result", "content": {"source": {"type": "base64", "data": "QUJD"}}},

@@ -216,6 +216,20 @@ def test_arguments_that_stream_are_one_text_each() -> None:
             for part in one["candidates"][0]["content"]["parts"]
         )
         assert said == GUARD.scrub(CANARY)
+    secret = [
+        {"jsonPath": "$.login['password']", "stringValue": "hunter2", "willContinue": True},
+        {"jsonPath": "$.login['password']", "stringValue": "hunter", "willContinue": False},
+    ]
+    (shown,) = guarded([chunk({"functionCall": {"partialArgs": secret}})])
+    said = [
+        piece["stringValue"]
+        for piece in shown["candidates"][0]["content"]["parts"][0]["functionCall"]["partialArgs"]
+    ]
+    assert said[0] == ""
+    assert said[1].startswith("[REDACTED:")
+    harmless = [{**secret[0], "jsonPath": "$[0].q"}, {"jsonPath": "$[0].q", "stringValue": 'b \n" é\\'}]
+    chunks_of_it = [chunk({"functionCall": {"partialArgs": harmless}})]
+    assert guarded(chunks_of_it, THINK) == chunks_of_it
     dropped = guarded(chunks, tool_args="drop")
     assert dropped[0]["candidates"][0]["content"]["parts"] == [{"functionCall": {"name": "f"}}]
     number = [chunk({"functionCall": {"partialArgs": [{"jsonPath": "$.n", "numberValue": 1}]}})]
@@ -247,7 +261,7 @@ def test_code_results_and_unknown_parts_are_guarded_whole() -> None:
     odd = [
         {"executableCode": {"code": f"print('{TOKEN}')", "language": "PYTHON"}},
         {"codeExecutionResult": {"output": TOKEN, "outcome": "OUTCOME_OK"}},
-        {"functionResponse": {"name": "f", "response": {"output": CANARY}}},
+        {"functionResponse": {"name": "f", "response": {"output": CANARY, "data": CANARY, "name": CANARY}}},
         {"brandNew": {"text": CANARY}},
         {"text": f"x {TOKEN}", "brandNew": CANARY},
         {"text": f"x {TOKEN} ", "functionCall": {"name": "f", "args": {}}},
@@ -317,7 +331,7 @@ def test_what_stands_beside_the_candidates_is_guarded() -> None:
     )
     one["promptFeedback"] = {"blockReasonMessage": CANARY}
     one["sdkHttpResponse"] = {"headers": {"x": "y"}, "body": CANARY}
-    one["parsed"] = {"q": CANARY}
+    one["parsed"] = {"q": CANARY, "name": CANARY, "data": CANARY}
     half = len(CANARY) // 2
     one["automaticFunctionCallingHistory"] = [
         {"role": "user", "parts": [{"text": "hi"}]},
