@@ -10,14 +10,23 @@ out right before the finish reason, in a chunk that has the lane's field and no 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, cast
 
 from streamguard import End, Transformer
 from streamguard.adapting import Path, ReasoningPolicy, ToolArgsPolicy
 from streamguard.session import FindingHandler
 from streamguard_openai.logprobs import says
 from streamguard_openai.messages import guard_message
-from streamguard_openai.shapes import DROPPED, fields, fields_or_none, graft, has_fields, only, with_fields
+from streamguard_openai.shapes import (
+    DROPPED,
+    fields,
+    fields_or_none,
+    graft,
+    has_fields,
+    is_sequence,
+    only,
+    with_fields,
+)
 from streamguard_openai.texts import KEPT, Role, Settings, Texts, role_of, walk
 
 __all__ = ["ChatAdapter", "CompletionAdapter", "end_of"]
@@ -103,7 +112,7 @@ class ChatAdapter:
         before: list[Any] = []
         if data.get("error") is not None and not choices:
             before += self.end(End.ERROR)
-        if isinstance(choices, list | tuple) and choices:
+        if is_sequence(choices) and choices:
             news: list[Any] = []
             for choice in choices:
                 new, spoke = self._choice(chunk, choice, before)
@@ -227,7 +236,7 @@ class ChatAdapter:
             if _choice_of(key) != index:
                 continue
             text = self._texts.lanes.flush(key, end)
-            template = self._templates.pop(key, None)  # type: ignore[call-overload]
+            template = self._templates.pop(cast("Path", key), None)
             if text and template is not None:
                 chunk, choice, path = template
                 held.append(_held(chunk, choice, path, text))
@@ -247,9 +256,9 @@ def _choice_of(key: Any) -> int:
 
 def _names_tool(value: Any) -> bool:
     """Tell whether calls of tools say more than their arguments: which tool, which call."""
-    calls = value if isinstance(value, list | tuple) else [value]
+    calls = value if is_sequence(value) else [value]
     for call in calls:
-        own = fields(call) if has_fields(call) else {}
+        own = fields(call)
         if own.get("id") or own.get("name"):
             return True
         for name in ("function", "custom"):

@@ -20,6 +20,7 @@ from streamguard.adapting import ReasoningPolicy, ToolArgsPolicy
 from streamguard.session import FindingHandler, StreamGuardError
 from streamguard_openai.errors import guard_error
 from streamguard_openai.helpers import GuardedManager
+from streamguard_openai.shapes import is_dict
 from streamguard_openai.streams import guarded
 from streamguard_openai.texts import Settings
 from streamguard_openai.whole import guard_whole
@@ -105,7 +106,7 @@ def wrap(
 
 def _guarded(target: Any, settings: Settings, branches: _Branches | None, *, top: bool = False) -> Any:
     """Copy a client or a resource, with a class that guards."""
-    kind = type(target)
+    kind: Any = type(target)
     members: dict[str, Any] = {"__module__": kind.__module__, "__qualname__": kind.__qualname__}
     for name in _REFUSED:
         if hasattr(kind, name):
@@ -193,7 +194,7 @@ def _answer(answer: Any, settings: Settings) -> Any:
 def _for_call(settings: Settings, kwargs: Mapping[str, Any]) -> Settings:
     """Where JSON was asked for, the content is JSON."""
     text = kwargs.get("text")
-    asked = [kwargs.get(name) for name in _FORMATS] + [text.get("format") if isinstance(text, dict) else None]
+    asked = [kwargs.get(name) for name in _FORMATS] + [text.get("format") if is_dict(text) else None]
     if not any(_is_json(form) for form in asked):
         return settings
     return Settings(
@@ -209,4 +210,4 @@ def _for_call(settings: Settings, kwargs: Mapping[str, Any]) -> Settings:
 def _is_json(form: Any) -> bool:
     if isinstance(form, type) or get_origin(form) is not None:
         return True  # a class to be parsed into; the SDK's marks for "not given" are instances
-    return isinstance(form, dict) and form.get("type") in ("json_object", "json_schema")
+    return is_dict(form) and form.get("type") in ("json_object", "json_schema")

@@ -11,7 +11,7 @@ from typing import Any
 from streamguard import End
 from streamguard.adapting import Path
 from streamguard_openai.logprobs import spells
-from streamguard_openai.shapes import DROPPED, fields, has_fields, text_of, with_fields
+from streamguard_openai.shapes import DROPPED, fields, has_fields, is_list, text_of, with_fields
 from streamguard_openai.texts import KEPT, Role, Texts, walk
 
 __all__ = ["Snapshots", "end_of_response"]
@@ -87,7 +87,7 @@ class Snapshots:
         for name, value in fields(response).items():
             if value is None or name in KEPT or name in _ECHOED:
                 continue
-            if name == "output" and isinstance(value, list):
+            if name == "output" and is_list(value):
                 new: Any = self._output(value, end)
             elif name == "output_text" and isinstance(value, str):
                 new = self.text((-1, "output_text"), value, "content", end)
@@ -100,7 +100,7 @@ class Snapshots:
         return with_fields(response, changes) if changes else response
 
     def _output(self, output: list[Any], end: End) -> list[Any]:
-        news = []
+        news: list[Any] = []
         for place, item in enumerate(output):
             following = output[place + 1] if place + 1 < len(output) else None
             ended = end if following is None else End.TOOL_CALL if is_call(following) else End.COMPLETE
@@ -125,7 +125,7 @@ class Snapshots:
         for name, value in own.items():
             if value is None or name in KEPT:
                 continue
-            if name in ("content", "summary") and isinstance(value, list):
+            if name in ("content", "summary") and is_list(value):
                 new: Any = self._parts(value, place, "summary" if name == "summary" else kind, end)
             elif name in _ITEM_TEXTS and isinstance(value, str):
                 new = self.text((place, name, 0), value, _ITEM_TEXTS[name], end)

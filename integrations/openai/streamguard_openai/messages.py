@@ -6,7 +6,7 @@ from typing import Any
 
 from streamguard import End
 from streamguard.adapting import Path
-from streamguard_openai.shapes import DROPPED, fields, has_fields, with_fields
+from streamguard_openai.shapes import DROPPED, fields, has_fields, is_list, with_fields
 from streamguard_openai.texts import KEPT, Role, Texts, role_of, walk
 
 __all__ = ["guard_message"]
@@ -49,7 +49,7 @@ def guard_message(texts: Texts, index: int, message: Any, end: End) -> Any:
 
 def _calls(texts: Texts, calls: Any) -> Any:
     """Guard what the SDK has made of the arguments (`parsed_arguments`)."""
-    if not isinstance(calls, list):
+    if not is_list(calls):
         return calls
     news = [_call(texts, call) for call in calls]
     return calls if all(new is call for new, call in zip(news, calls, strict=True)) else news

@@ -7,9 +7,21 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeGuard, cast
 
-__all__ = ["DROPPED", "fields", "fields_or_none", "graft", "has_fields", "only", "text_of", "with_fields"]
+__all__ = [
+    "DROPPED",
+    "fields",
+    "fields_or_none",
+    "graft",
+    "has_fields",
+    "is_dict",
+    "is_list",
+    "is_sequence",
+    "only",
+    "text_of",
+    "with_fields",
+]
 
 DROPPED: Any = object()
 """In place of a value: the field leaves a dictionary and becomes `None` in an object."""
@@ -17,18 +29,33 @@ DROPPED: Any = object()
 _CARRIED = ("index", "type")
 
 
+def is_dict(value: object) -> TypeGuard[dict[str, Any]]:
+    """Tell whether a value is a dictionary."""
+    return isinstance(value, dict)
+
+
+def is_list(value: object) -> TypeGuard[list[Any]]:
+    """Tell whether a value is a list."""
+    return isinstance(value, list)
+
+
+def is_sequence(value: object) -> TypeGuard[Sequence[Any]]:
+    """Tell whether a value is a list or a tuple."""
+    return isinstance(value, list | tuple)
+
+
 def has_fields(value: object) -> bool:
     """Tell whether a value is an object with named fields."""
-    return isinstance(value, dict) or hasattr(value, "__dict__")
+    return is_dict(value) or hasattr(value, "__dict__")
 
 
 def fields_or_none(value: Any) -> Mapping[str, Any] | None:
     """Return the fields of an object, or `None` if it is none, such as a text or a number."""
     if type(value) is dict:
-        return value
+        return cast("dict[str, Any]", value)
     own: dict[str, Any] | None = getattr(value, "__dict__", None)
-    if own is None or isinstance(value, dict):
-        return value if isinstance(value, dict) else None
+    if own is None or is_dict(value):
+        return value if is_dict(value) else None
     extra: dict[str, Any] | None = getattr(value, "__pydantic_extra__", None)
     return {**own, **extra} if extra else own
 
@@ -47,7 +74,7 @@ def text_of(value: Any, name: str) -> str:
 
 def with_fields(value: Any, changes: Mapping[str, Any]) -> Any:
     """Copy an object with some of its fields changed."""
-    if isinstance(value, dict):
+    if is_dict(value):
         result: Any = copy.copy(value)
         for name, new in changes.items():
             if new is DROPPED:
@@ -56,7 +83,7 @@ def with_fields(value: Any, changes: Mapping[str, Any]) -> Any:
                 result[name] = new
         return result
     changes = {name: None if new is DROPPED else new for name, new in changes.items()}
-    if callable(getattr(type(value), "model_copy", None)):
+    if callable(getattr(value, "model_copy", None)):
         return value.model_copy(update=changes)
     result = copy.copy(value)
     for name, new in changes.items():
@@ -66,9 +93,9 @@ def with_fields(value: Any, changes: Mapping[str, Any]) -> Any:
 
 def only(value: Any, kept: Mapping[str, Any]) -> Any:
     """Make an object of the same class that has these fields and no others."""
-    if isinstance(value, dict):
+    if is_dict(value):
         return dict(kept)
-    construct = getattr(type(value), "model_construct", None)
+    construct = getattr(value, "model_construct", None)
     if callable(construct):
         return construct(**kept)
     return with_fields(value, {**dict.fromkeys(fields(value)), **kept})

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from types import TracebackType
-from typing import Any, Self, overload
+from typing import Any, Self, cast, overload
 
 from streamguard import End, Transformer
 from streamguard.adapting import ReasoningPolicy, ToolArgsPolicy, guard_events, guard_events_sync
 from streamguard.session import FindingHandler
 from streamguard_openai.chat import ChatAdapter, CompletionAdapter
 from streamguard_openai.responses import ResponsesAdapter
-from streamguard_openai.shapes import fields, has_fields, text_of
+from streamguard_openai.shapes import fields, is_dict, text_of
 from streamguard_openai.texts import Settings
 
 __all__ = ["AsyncGuardedStream", "GuardedStream", "StreamAdapter", "guard_stream", "guarded"]
@@ -33,7 +33,7 @@ class StreamAdapter:
 
     def event(self, event: Any, /) -> Iterable[Any]:
         """Take the next event and return what may be shown now."""
-        adapter = self._known.get(type(event))
+        adapter = self._known.get(event.__class__)
         return adapter.event(event) if adapter is not None else self._choose(event).event(event)
 
     def _choose(self, event: Any) -> ChatAdapter | ResponsesAdapter:
@@ -49,7 +49,7 @@ class StreamAdapter:
                 json_content=chosen.json_content,
                 on_finding=chosen.on_finding,
             )
-        if not isinstance(event, dict):
+        if not is_dict(event):
             self._known[type(event)] = adapter  # a class of the SDK belongs to one protocol
         return adapter
 
@@ -59,7 +59,7 @@ class StreamAdapter:
 
 
 def _protocol(event: Any) -> type[ChatAdapter] | type[ResponsesAdapter]:
-    own = fields(event) if has_fields(event) else {}
+    own = fields(event)
     if "choices" not in own and text_of(event, "type"):
         return ResponsesAdapter
     return CompletionAdapter if own.get("object") == "text_completion" else ChatAdapter
@@ -77,8 +77,8 @@ class _Delegating:
         return getattr(self._stream, name)
 
     @property  # type: ignore[misc]
-    def __class__(self) -> Any:
-        return type(self._stream)
+    def __class__(self) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride, reportIncompatibleVariableOverride]
+        return cast("Any", type(self._stream))
 
     def __repr__(self) -> str:
         return f"<guarded {type(self._stream).__name__}>"

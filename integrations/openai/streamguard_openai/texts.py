@@ -22,7 +22,7 @@ from streamguard.adapting import (
     guard_object,
 )
 from streamguard.session import FindingHandler
-from streamguard_openai.shapes import DROPPED, fields, has_fields, with_fields
+from streamguard_openai.shapes import DROPPED, fields, has_fields, is_sequence, with_fields
 
 __all__ = ["KEPT", "Leaf", "Role", "Settings", "Texts", "role_of", "walk"]
 
@@ -216,7 +216,7 @@ def walk(value: Any, key: Path, path: Path, role: Role, leaf: Leaf) -> Any:
     if isinstance(value, str):
         shown = leaf(key, path, value, role)
         return value if shown == value else shown
-    if isinstance(value, list | tuple):
+    if is_sequence(value):
         items = [
             walk(item, (*key, _index(item)), (*path, position), role, leaf)
             for position, item in enumerate(value)

@@ -11,7 +11,7 @@ from streamguard_openai.chat import end_of
 from streamguard_openai.items import Snapshots, end_of_response
 from streamguard_openai.logprobs import says
 from streamguard_openai.messages import guard_message
-from streamguard_openai.shapes import fields, has_fields, with_fields
+from streamguard_openai.shapes import fields, has_fields, is_list, with_fields
 from streamguard_openai.texts import KEPT, Settings, Texts
 
 __all__ = ["guard_response", "guard_whole"]
@@ -59,13 +59,13 @@ def guard_whole(response: Any, settings: Settings) -> Any:
     if not has_fields(response):
         return texts.leaves("response", response)
     own = fields(response)
-    if isinstance(own.get("output"), list):
+    if is_list(own.get("output")):
         return Snapshots(texts).response(response, end_of_response(response))
     changes: dict[str, Any] = {}
     for name, value in own.items():
         if value is None or name in KEPT:
             continue
-        if name == "choices" and isinstance(value, list):
+        if name == "choices" and is_list(value):
             news = [_choice(texts, choice, place) for place, choice in enumerate(value)]
             new: Any = value if all(new is old for new, old in zip(news, value, strict=True)) else news
         else:
