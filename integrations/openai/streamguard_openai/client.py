@@ -106,7 +106,7 @@ def wrap(
 
 def _guarded(target: Any, settings: Settings, branches: _Branches | None, *, top: bool = False) -> Any:
     """Copy a client or a resource, with a class that guards."""
-    kind: Any = type(target)
+    kind = target.__class__
     members: dict[str, Any] = {"__module__": kind.__module__, "__qualname__": kind.__qualname__}
     for name in _REFUSED:
         if hasattr(kind, name):
