@@ -15,6 +15,7 @@ from streamguard.adapting import ReasoningPolicy, ToolArgsPolicy
 from streamguard.session import FindingHandler
 from streamguard_anthropic.policies import Policies
 from streamguard_anthropic.response import guard_message
+from streamguard_anthropic.shape import get
 from streamguard_anthropic.stream import guard_any
 
 __all__ = ["wrap"]
@@ -48,6 +49,7 @@ def wrap(
 
     Raises:
         ValueError: a policy is unknown.
+        TypeError: later, by a call that did not return a message.
     """
     policies = Policies(guard, tool_args, reasoning, tool_guard, on_finding)
     return cast("C", _Client(client, policies))
@@ -71,12 +73,17 @@ class _Cover:
         return self._inner.__class__
 
     def __getattr__(self, name: str) -> Any:
+        if name in _Cover.__slots__:  # not set yet: this one is being copied
+            raise AttributeError(name)
         if name in self._refused:
             raise AttributeError(f"{name} is not guarded: use it on the client that was given to wrap()")
         return getattr(self._inner, name)
 
     def __setattr__(self, name: str, value: object) -> None:
-        setattr(self._inner, name, value)
+        if name in _Cover.__slots__:
+            object.__setattr__(self, name, value)
+        else:
+            setattr(self._inner, name, value)
 
     def __dir__(self) -> list[str]:
         return [name for name in dir(self._inner) if name not in self._refused]
@@ -158,7 +165,11 @@ class _Messages(_Cover):
         return guard_any(self._inner.stream(*args, **kwargs), self._policies)
 
     def _now(self, result: Any, *, streamed: bool = False) -> Any:
-        return guard_any(result, self._policies) if streamed else guard_message(result, self._policies)
+        if streamed:
+            return guard_any(result, self._policies)
+        if not isinstance(get(result, "content"), list):
+            raise TypeError(f"{type(result).__name__} is no message and cannot be guarded")
+        return guard_message(result, self._policies)
 
     async def _later(self, result: Any, *, streamed: bool = False) -> Any:
         return self._now(await result, streamed=streamed)

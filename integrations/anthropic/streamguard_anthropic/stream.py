@@ -14,6 +14,7 @@ from typing import Any, Generic, TypeVar, cast
 
 from streamguard import Transformer
 from streamguard.adapting import ReasoningPolicy, ToolArgsPolicy, guard_events, guard_events_sync
+from streamguard.drivers import aclose_source, close_source
 from streamguard.session import FindingHandler
 from streamguard_anthropic.adapter import MessagesAdapter
 from streamguard_anthropic.policies import Policies
@@ -125,8 +126,11 @@ class _Cover(_Delegate, Generic[E]):
         self.close()
 
     def close(self) -> None:
-        """Close the stream and the one behind it."""
-        self._events.close()
+        """Close the stream and the one behind it; another thread may be waiting for an event."""
+        try:
+            self._events.close()
+        except ValueError:  # the generator is running
+            close_source(self._source, self._source)
 
 
 class _AsyncCover(_Delegate, Generic[E]):
@@ -149,8 +153,11 @@ class _AsyncCover(_Delegate, Generic[E]):
         await self.close()
 
     async def close(self) -> None:
-        """Close the stream and the one behind it."""
-        await self._events.aclose()
+        """Close the stream and the one behind it; another task may be waiting for an event."""
+        try:
+            await self._events.aclose()
+        except RuntimeError:  # the generator is running
+            await aclose_source(self._source, self._source)
 
     aclose = close
 

@@ -71,12 +71,17 @@ class _Cover:
         return self._inner.__class__
 
     def __getattr__(self, name: str) -> Any:
+        if name in _Cover.__slots__:  # not set yet: this one is being copied
+            raise AttributeError(name)
         if name in self._refused:
             raise AttributeError(f"{name} is not guarded: use it on the client that was given to wrap()")
         return getattr(self._inner, name)
 
     def __setattr__(self, name: str, value: object) -> None:
-        setattr(self._inner, name, value)
+        if name in _Cover.__slots__:
+            object.__setattr__(self, name, value)
+        else:
+            setattr(self._inner, name, value)
 
     def __dir__(self) -> list[str]:
         return [name for name in dir(self._inner) if name not in self._refused]

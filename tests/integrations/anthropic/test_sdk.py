@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import copy
 import json
 import sys
 import threading
@@ -24,6 +26,7 @@ from anthropic_events import (
     delta,
     leaks,
     message,
+    planted,
     read,
     start,
     stop,
@@ -238,6 +241,77 @@ def test_an_error_event_raises_as_in_the_sdk_after_what_is_decided(client: Any, 
     assert "".join(seen) == "key "
 
 
+@pytest.mark.asyncio
+async def test_a_stream_can_be_closed_while_another_task_waits_for_it() -> None:
+    waiting, closed = asyncio.Event(), asyncio.Event()
+
+    class Source:
+        def __aiter__(self) -> Source:
+            return self
+
+        async def __anext__(self) -> Any:
+            waiting.set()
+            await closed.wait()
+            raise OSError("closed")
+
+        async def close(self) -> None:
+            closed.set()
+
+    stream = guard_stream(Source(), GUARD)
+    task = asyncio.ensure_future(anext(aiter(stream)))
+    await waiting.wait()
+    await stream.close()
+    with pytest.raises(OSError, match="closed"):
+        await task
+
+
+def test_a_stream_can_be_closed_while_another_thread_waits_for_it() -> None:
+    waiting, closed = threading.Event(), threading.Event()
+
+    class Source:
+        def __iter__(self) -> Source:
+            return self
+
+        def __next__(self) -> Any:
+            waiting.set()
+            closed.wait(10)
+            raise OSError("closed")
+
+        def close(self) -> None:
+            closed.set()
+
+    stream = guard_stream(Source(), GUARD)
+    seen: list[BaseException] = []
+
+    def consume() -> None:
+        try:
+            next(iter(stream))
+        except OSError as error:
+            seen.append(error)
+
+    thread = threading.Thread(target=consume)
+    thread.start()
+    waiting.wait(10)
+    stream.close()
+    thread.join(10)
+    assert len(seen) == 1
+
+
+@pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: path.stem[-40:])
+def test_the_snapshot_of_a_stream_is_the_guarded_whole_message(
+    client: Any, upstream: _Upstream, path: Path
+) -> None:
+    copies = [events for at, (_, _, events) in enumerate(planted(read(path))) if at % 29 == 7]
+    for events in [EVENTS, *copies]:
+        upstream.body = written(events)
+        with client.beta.messages.stream(**ASKED) as stream:
+            whole = stream.get_final_message()
+        with wrap(client, GUARD).beta.messages.stream(**ASKED) as stream:
+            shown = stream.get_final_message()
+        assert not leaks(shown)
+        assert shown.to_dict() == guard_response(whole, GUARD).to_dict()
+
+
 @pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: path.stem[-40:])
 @pytest.mark.parametrize(
     "guard", [Pipeline(), FenceScrubber("never-there") | Redactor([Rule("never", r"NEVER-[0-9]{8}")])]
@@ -266,6 +340,10 @@ def test_the_wrapped_client_passes_for_the_client(client: Any) -> None:
     assert safe.copy().messages.create(**ASKED).content[0].text == TEXT
     assert safe.models is not None
     assert "create" in dir(safe.messages)
+    assert copy.copy(safe).messages.create(**ASKED).content[0].text == TEXT
+    raw = {"X-Stainless-Raw-Response": "true"}
+    with pytest.raises(TypeError, match="no message"):
+        safe.messages.create(**ASKED, extra_headers=raw)
     safe.api_key = "other"
     assert client.api_key == "other"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import sys
 import threading
@@ -169,6 +170,9 @@ def test_the_wrapped_client_passes_for_the_client(client: Any) -> None:
     assert safe.vertexai is client.vertexai
     assert "models" in dir(safe)
     assert "interactions" not in dir(safe)
+    assert copy.copy(safe).models.generate_content(**ASKED).text == TEXT
+    safe.note = 1
+    assert client.note == 1
     with safe as same:
         assert same is safe
 
