@@ -113,7 +113,8 @@ def guard_block(block: Any, policies: Policies, end: End = End.COMPLETE) -> Any:
         text = get(block, "thinking")
         if policies.reasoning == "keep" or not isinstance(text, str):
             return block
-        safe = _text(text, policies, end)
+        signed = bool(get(block, "signature"))  # only complete thinking is
+        safe = _text(text, policies, End.COMPLETE if signed else end)
         return block if safe == text else put(block, thinking=safe, signature="")
     if kind in TOOL_BLOCKS:
         return _tool_block(block, policies)

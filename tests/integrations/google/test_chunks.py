@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import sys
 from pathlib import Path
+from random import Random
 from types import SimpleNamespace
 from typing import Any
 
@@ -375,6 +376,57 @@ def test_findings_name_their_lane_and_objects_of_any_class_do() -> None:
     assert TOKEN in part.text
     assert TOKEN not in shown.candidates[0].content.parts[0].text
     assert [finding.lane for finding in found] == [(0, "text")]  # type: ignore[attr-defined]
+
+
+def _merged(chunks: list[Chunk]) -> list[Any]:
+    """The parts of all chunks, neighbouring texts of one kind joined, empty ones left out."""
+    merged: list[Any] = []
+    for one in chunks:
+        for part in one["candidates"][0]["content"]["parts"]:
+            if "text" not in part:
+                merged.append(part)
+            elif part["text"]:
+                kind = part.get("thought", False)
+                if merged and "text" in merged[-1] and merged[-1].get("thought", False) == kind:
+                    merged[-1] = {**merged[-1], "text": merged[-1]["text"] + part["text"]}
+                else:
+                    merged.append(part)
+    return merged
+
+
+@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("guard", [GUARD, PreambleTrimmer() | GUARD], ids=["guard", "trimmer"])
+def test_every_cut_into_parts_and_chunks_comes_to_the_same(seed: int, guard: Any) -> None:
+    random = Random(seed)
+    words = [CANARY, "a <", "b. ", "<thi", "Let me check the weather now.", "key ghp_Zz9Yy8Xx", "nk>", " é "]
+    parts: list[Any] = []
+    for _ in range(random.randrange(1, 8)):
+        text = "".join(random.choices(words, k=3))
+        call = {"functionCall": {"name": "f", "args": {"q": CANARY}}}
+        parts.append(random.choice([{"text": text}, {"text": text}, call]))
+        if random.random() < 0.3:
+            parts.insert(0, thought(text))
+    whole = _merged([guard_response(chunk(*parts, reason="STOP"), guard)])
+    assert not leaks(whole)
+    for _ in range(5):
+        pieces: list[Any] = []
+        for part in parts:
+            rest = part.get("text")
+            while rest:
+                size = random.randrange(1, 12)
+                pieces.append({**part, "text": rest[:size]})
+                rest = rest[size:]
+            if rest is None:
+                pieces.append(part)
+        chunks: list[Chunk] = []
+        while pieces:
+            size = random.choice([1, 1, 2, 5])
+            chunks.append(chunk(*pieces[:size]))
+            pieces = pieces[size:]
+        every = random.random() < 0.3
+        for one in chunks if every else chunks[-1:]:
+            one["candidates"][0]["finishReason"] = "STOP"
+        assert _merged(guarded(chunks, guard)) == whole
 
 
 def test_what_is_no_stream_and_unknown_policies_are_refused() -> None:
