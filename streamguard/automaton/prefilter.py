@@ -26,6 +26,8 @@ ALL = -1
 """Bits of every pattern."""
 TAIL = 3
 """Characters at the end of a text that are walked with every pattern in view."""
+FAR = 40
+"""More characters than this are walked at the end of a text only for the rules that need it."""
 WINDOW = 65_536
 """Characters searched at a time, so that a long text full of anchors is not a long list of them."""
 
@@ -55,11 +57,11 @@ class Hit:
         lead: most characters between the start of their matches and the anchor.
     """
 
-    __slots__ = ("_lead", "_probe", "_reach", "owners")
+    __slots__ = ("_probe", "_reach", "lead", "owners")
 
     def __init__(self, owners: int, beginnings: Sequence[Probe], lead: int) -> None:
         self.owners = owners
-        self._lead = lead
+        self.lead = lead
         self._reach = max(beginning.most for beginning in beginnings) + 1
         self._probe = re.compile("|".join(sorted({beginning.source for beginning in beginnings})))
 
@@ -69,7 +71,7 @@ class Hit:
         What is written before `position` may not be what stands there: a value may have been
         replaced.
         """
-        first = begin - self._lead
+        first = begin - self.lead
         end = begin + self._reach
         if first < position + MAX_LOOK_BEHIND or end > len(data):
             return True
@@ -128,12 +130,20 @@ class Prefilter:
         self._leads = [max(leads[number] for number in numbers) for numbers in self._owners]
         self._probes: dict[int, Probe] = {}
         self._beginnings = {string[: TAIL + 1] for string in self.strings if len(string) > TAIL + 1}
-        self._led = self._run = 0
+        # How far from the end of a text those may begin whose anchor may be missing; near ones, far ones.
+        self._cut = [(0, 0), (0, 0)]
         for number, one in enumerate(used):
             if one is not None and one.lead:
-                self._led |= self._families[number]
-        for _, members in self._clusters:
-            self._run |= self._families[members[0]]
+                self._may_be_cut(number, one.lead + max(map(len, one.strings)))
+        for _, numbers in self._clusters:
+            self._may_be_cut(numbers[0], LENGTH)
+        self.skips = self.complete and (self._longest > 1 or bool(self._clusters))
+        """Whether what stands between the places told by `stops` may be passed over rule by rule."""
+
+    def _may_be_cut(self, number: int, characters: int) -> None:
+        far = characters > FAR
+        owners, most = self._cut[far]
+        self._cut[far] = owners | self._families[number], max(most, characters)
 
     def stops(self, data: str) -> Callable[[int], Stop]:
         """Look through `data`, as far as is asked.
@@ -145,7 +155,7 @@ class Prefilter:
         size = len(data)
         if not self.complete:
             return lambda position: Stop(position, size, ALL)
-        if self._longest == 1 and not self._clusters:
+        if not self.skips:
             return self._characters(data)
         tail = self._tail(data)  # the next one last
         found: list[tuple[int, int, int, int]] = []  # the next one last
@@ -182,6 +192,22 @@ class Prefilter:
 
         return stop
 
+    def around(self, data: str, at: int) -> list[Stop]:
+        """The stops right behind a position before which other text stands now; the first one last."""
+        size = len(data)
+        end = min(at + MAX_LOOK_BEHIND + self.lead, size)
+        found = [(anchor, at + begin) for anchor, begin, _ in self._search(data[at : end + self._longest])]
+        for number, (beginning, _) in enumerate(self._clusters):
+            cut = min(end + LENGTH, size)
+            found.extend((~number, match.start()) for match in beginning.finditer(data, at, cut))
+        stops: list[Stop] = []
+        for anchor, begin in found:
+            hit = self._hits.get(anchor) or self._hit(anchor)
+            if begin < end and hit.may_begin(data, begin, at):
+                stops.append(Stop(max(begin - hit.lead, at), begin + 1, hit.owners))
+        stops.sort(reverse=True)
+        return stops
+
     def _tail(self, data: str) -> list[Stop]:
         """Where something may begin that the end of the data cuts off; the first one last.
 
@@ -191,10 +217,7 @@ class Prefilter:
         """
         size = len(data)
         stops = [Stop(max(size - TAIL, 0), size, ALL)]
-        if self._led:
-            stops.append(Stop(max(size - self.lead - self._longest, 0), size, self._led))
-        if self._run:
-            stops.append(Stop(max(size - LENGTH, 0), size, self._run))
+        stops += [Stop(max(size - most, 0), size, owners) for owners, most in self._cut if owners]
         for start in range(max(size - self._longest, 0), size - TAIL):
             if data[start : start + TAIL + 1] in self._beginnings:
                 cut = data[start:]

@@ -31,7 +31,7 @@ class Scan:
         state: the state there.
     """
 
-    __slots__ = ("_stop", "_stops", "_walk_to", "at", "data", "matcher", "state")
+    __slots__ = ("_again", "_plain", "_stop", "_stops", "_walk_to", "at", "data", "matcher", "state")
 
     def __init__(self, matcher: Matcher, state: State, data: str, at: int = 0) -> None:
         self.matcher = matcher
@@ -41,6 +41,8 @@ class Scan:
         self._walk_to = at
         self._stops: Callable[[int], Stop] | None = None
         self._stop: Stop | None = None
+        self._again: list[Stop] = []  # of what was passed over with other text before it; the next one last
+        self._plain = data
 
     def next(self, stop: int | None = None) -> Decision | None:
         """Read on to the next decision; `None` at the end of the text, or at `stop`."""
@@ -55,13 +57,13 @@ class Scan:
                 if at >= ahead.start:
                     state = state.matcher.also(ahead.owners).resumed(state, _before(data, at))
                     self._walk_to = max(self._walk_to, ahead.end)
-                    self._stop = None
+                    self._passed()
                     continue
                 if state.quiet and at >= self._walk_to and ahead.start - at > MAX_LOOK_BEHIND:
                     at = min(ahead.start, size)
                     state = self.matcher.view(ahead.owners if at < size else ALL).after(_before(data, at))
                     self._walk_to = ahead.end
-                    self._stop = None
+                    self._passed()
                     continue
                 until = min(until, max(ahead.start, at + 1))
             block = iter(data[at:until])
@@ -78,8 +80,10 @@ class Scan:
 
     def resume(self, state: State, at: int) -> None:
         """Go on in `state` from `at`, which may lie before what has been read."""
-        # Of what comes right after `at` some has been passed over with other text before it in view.
-        self._walk_to = max(self._walk_to, self.at, at + MAX_LOOK_BEHIND + self.matcher.prefilter.lead)
+        prefilter = self.matcher.prefilter
+        self._walk_to = max(self._walk_to, self.at)
+        if self._stops is not None and prefilter.skips:
+            self._again = prefilter.around(self._plain, at)
         self.state, self.at = state, at
 
     def refuse(self, decision: Decision) -> Decision | None:
@@ -96,7 +100,8 @@ class Scan:
         if shows_nothing(self.data):
             size = len(self.data)
             return lambda position: Stop(position, size, ALL)
-        return self.matcher.prefilter.stops(fold_text(self.data))
+        self._plain = fold_text(self.data)
+        return self.matcher.prefilter.stops(self._plain)
 
     def _ahead(self, at: int) -> Stop:
         """The next place at which more rules have to be followed."""
@@ -104,7 +109,14 @@ class Scan:
             if self._stops is None:
                 self._stops = self._look()
             self._stop = self._stops(at)
-        return self._stop
+        return self._again[-1] if self._again and self._again[-1].start <= self._stop.start else self._stop
+
+    def _passed(self) -> None:
+        """The stop that was ahead has been reached."""
+        if self._again and self._stop is not None and self._again[-1].start <= self._stop.start:
+            self._again.pop()
+        else:
+            self._stop = None
 
 
 def _before(data: str, at: int) -> str:
