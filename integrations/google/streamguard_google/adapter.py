@@ -1,8 +1,8 @@
 """The chunks of one stream of generated content, guarded candidate by candidate.
 
 What a candidate holds at its end leaves in the chunk that has the finish reason. Some models
-have put a finish reason on every chunk, so a chunk with one waits, if anything is held, until
-the next chunk shows whether the candidate goes on; the last chunk waits for nothing else.
+have put a finish reason on every chunk, so a chunk with one waits, if a text is open, until the
+next chunk shows whether the candidate goes on; the last chunk waits for nothing else.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class GenerateContentAdapter(Generic[E]):
     """Guards the chunks of one response: objects of the SDK, or dictionaries.
 
     *Delay*: that of the guard; every chunk comes out at once, with the text that may be shown,
-    but one with a finish reason while a text is held. *Memory*: that of the guard, a part for
+    but one with a finish reason while a text is open. *Memory*: that of the guard, a part for
     each text, and one chunk.
     """
 
@@ -60,7 +60,7 @@ class GenerateContentAdapter(Generic[E]):
         candidates = [self._candidate(*found) for found in enumerate(listed(event, "candidates"))]
         if candidates:
             self._last = (event, candidates)
-        if any(candidate.end is not None and candidate.parts.pending for candidate in candidates):
+        if any(candidate.end is not None and candidate.parts.open for candidate in candidates):
             self._waiting = (event, candidates)
             return shown
         shown.append(self._made(event, candidates))

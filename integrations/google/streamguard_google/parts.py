@@ -54,9 +54,12 @@ class Parts:
         """Whether the answer so far came out as it went in."""
 
     @property
-    def pending(self) -> bool:
-        """Whether a text is held back."""
-        return any(self._lanes.pending((self._key, kind)) for kind in self._templates)
+    def open(self) -> bool:
+        """Whether a text may still have something to say.
+
+        One that holds no characters may: the placeholder of a secret that has not ended.
+        """
+        return bool(self._templates)
 
     def guarded(self, parts: list[Any]) -> list[Any]:
         """Guard the next parts."""

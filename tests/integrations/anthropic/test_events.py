@@ -122,6 +122,12 @@ def test_held_text_comes_out_before_its_block_is_closed() -> None:
     ]
 
 
+def test_the_placeholder_of_an_endless_secret_comes_before_its_block_is_closed() -> None:
+    secret = "sk-ant-api03-" + "a1B2c3" * 300
+    shown = guarded(message(start(0), delta(0, secret[:900]), delta(0, secret[900:]), stop(0)))
+    assert shown[2:4] == [delta(0, GUARD.scrub(secret)), stop(0)]
+
+
 def test_a_ping_does_not_wait() -> None:
     adapter: MessagesAdapter[Event] = MessagesAdapter(FenceScrubber("think"))
     for event in message(start(0), delta(0, "a <"))[:3]:

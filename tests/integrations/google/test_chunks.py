@@ -121,6 +121,13 @@ def test_a_last_chunk_without_content_brings_what_is_held() -> None:
     assert guarded([chunk("a <"), last, usage], THINK)[2] == usage
 
 
+def test_the_placeholder_of_an_endless_secret_comes_in_the_chunk_with_the_finish_reason() -> None:
+    secret = "sk-ant-api03-" + "a1B2c3" * 300
+    shown = guarded([chunk("key "), chunk(secret[:900]), chunk(secret[900:], reason="STOP")])
+    assert len(shown) == 3
+    assert texts(shown) == {(0, False): GUARD.scrub(f"key {secret}")}
+
+
 def test_a_finish_reason_on_every_chunk_does_not_cut_the_text() -> None:
     for cut in range(len(CANARY) + 1):
         chunks = [chunk("a " + CANARY[:cut], reason="STOP"), chunk(CANARY[cut:] + "b", reason="STOP")]
