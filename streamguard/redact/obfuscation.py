@@ -49,10 +49,12 @@ def _broken(node: Node) -> Node | None:
             return None
         return Alternation(tuple(new or old for new, old in zip(branches, node.branches, strict=True)))
     parts = flat(node)
-    if isinstance(parts[-1], LookAhead) and len(parts) > 1:
-        before = _broken(Concat(parts[:-1]))
-        return None if before is None else Concat((before, parts[-1]))
+    if not parts:
+        return None
     last = parts[-1]
+    if isinstance(last, LookAhead):
+        before = _broken(Concat(parts[:-1]))
+        return None if before is None else Concat((before, last))
     if isinstance(last, Alternation):
         inner = _broken(last)
         return None if inner is None else Concat((*parts[:-1], inner))
