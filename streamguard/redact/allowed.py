@@ -27,8 +27,12 @@ class Allowed:
         """
         values: set[str] = set()
         patterns: list[re.Pattern[str]] = []
+        if isinstance(allow, str):
+            raise TypeError("allow takes a list of values, not one string")
         for one in allow:
             if isinstance(one, re.Pattern):
+                if not isinstance(one.pattern, str):
+                    raise TypeError("allow takes patterns of text, not of bytes")
                 patterns.append(one)
             elif isinstance(one, str):
                 values.add(one)

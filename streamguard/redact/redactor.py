@@ -109,6 +109,8 @@ class Redactor(Transformer):
         chosen = select(rules, only, without)
         if not chosen:
             raise ValueError("a redactor without rules redacts nothing: give at least one")
+        if key is not None and not isinstance(key, bytes):
+            raise TypeError(f"a key is bytes, not {type(key).__name__}")
         if key is not None and not key:
             raise ValueError("an empty key protects nothing: give at least one byte, better 16")
         if limit < 16:
@@ -120,8 +122,9 @@ class Redactor(Transformer):
         object.__setattr__(self, "flagged", flagged)
         blocking = frozenset(rule.id for rule in replaced if action.get(rule.id) == "block")
         object.__setattr__(self, "blocking", blocking)
-        object.__setattr__(self, "allow", tuple(allow))
-        object.__setattr__(self, "allowed", Allowed(self.allow, limit) if self.allow else None)
+        allow = allow if isinstance(allow, str) else tuple(allow)
+        object.__setattr__(self, "allow", allow)
+        object.__setattr__(self, "allowed", Allowed(allow, limit) if allow else None)
         object.__setattr__(self, "key", key)
         object.__setattr__(self, "placeholder", placeholder)
         object.__setattr__(self, "limit", limit)

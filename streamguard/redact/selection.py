@@ -61,9 +61,9 @@ def actions_of(actions: Mapping[str, Action], rules: Collection[Rule]) -> dict[s
     Raises:
         ValueError: a name is of no rule and no group here, or there is no such action.
     """
-    for name, action in actions.items():
+    for action in actions.values():
         if action not in _ACTIONS:
-            raise ValueError(f"the action of {name!r} must be one of {', '.join(_ACTIONS)}")
+            raise ValueError(f"the action of a rule must be one of {', '.join(_ACTIONS)}")
     catalogue = groups() if any(name not in {rule.id for rule in rules} for name in actions) else {}
     found: dict[str, Action] = {}
     own: dict[str, Action] = {}
@@ -82,10 +82,12 @@ def _named(
     known = {rule.id for rule in rules}
     found: set[str] = set()
     for name in names:
+        if not isinstance(name, str):
+            raise TypeError(f"the name of a rule is a string, not {type(name).__name__}")
         plain = name.lower().replace("_", "-")
         ids = {plain} & known or {rule.id for rule in catalogue.get(plain, ())} & known
         if not ids:
-            close = get_close_matches(plain, [*known, *catalogue], n=1)
+            close = [one for one in get_close_matches(plain, [*known, *catalogue], n=2) if one != plain]
             hint = f"; did you mean {close[0]!r}?" if close else ""
             raise ValueError(f"no rule or group {name!r} here{hint}")
         found |= ids

@@ -51,6 +51,13 @@ def test_a_good_policy_shows_its_bounds_and_keeps_the_laws(path: Path) -> None:
     assert "note:" not in done.output
 
 
+def test_a_policy_that_blocks_is_checked_all_the_same(path: Path) -> None:
+    policy = REDACTOR.replace("[[rule]]", 'actions = {mine = "block"}\n[[rule]]', 1)
+    result = check(policy, path)
+    assert result.exit_code == 0, result.output
+    assert "is kept" in result.output
+
+
 def test_the_laws_can_be_left_out(path: Path) -> None:
     done = check(FENCE, path, "--no-laws")
     assert done.exit_code == 0

@@ -108,8 +108,19 @@ def test_allowed_values_are_not_shown_by_the_settings() -> None:
 def test_only_values_and_patterns_are_allowed() -> None:
     with pytest.raises(TypeError, match="strings and compiled patterns, not int"):
         Redactor(RULES, allow=[1])  # type: ignore[list-item]
+    with pytest.raises(TypeError, match="not one string"):
+        Redactor(RULES, allow="hunter2")
+    with pytest.raises(TypeError, match="not of bytes"):
+        Redactor(RULES, allow=[re.compile(b"x")])  # type: ignore[list-item]
     with pytest.raises(ValueError, match="empty value"):
         Redactor(RULES, allow=[""])
+
+
+def test_arguments_of_another_kind_are_refused_at_once() -> None:
+    with pytest.raises(TypeError, match="a key is bytes, not str"):
+        Redactor(RULES, key="key")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="a string, not int"):
+        Redactor(RULES, only=[5])  # type: ignore[list-item]
 
 
 # -- what is only reported -------------------------------------------------------------------
@@ -180,7 +191,7 @@ def test_actions_may_name_groups_and_a_rule_says_otherwise() -> None:
 
 def test_there_are_three_actions() -> None:
     action: Action = "drop"  # type: ignore[assignment]
-    with pytest.raises(ValueError, match="redact, flag, block"):
+    with pytest.raises(ValueError, match="must be one of redact, flag, block"):
         Redactor(RULES, actions={"word": action})
 
 

@@ -15,8 +15,8 @@ _DOT = r"(?:=|%3[Dd]){0,2}\."
 _HEADER = "eyJhbGciOiJDYW5hcnkifQ"  # {"alg":"Canary"}
 _PAYLOAD = "eyJjYW5hcnkiOiJDYW5hcnkifQ"
 
-_MEMBERS = ["alg", "typ", "kid", "enc", "cty", "jku", "jwk", "x5c", "x5t", "x5u", "zip", "b64", "use", "iss"]
-_MEMBERS += ["tag", "iv", "epk", "apu", "apv", "p2s", "p2c", "crit", "nonce"]
+_COMMON = ["alg", "typ", "kid", "enc", "cty", "jku", "jwk", "x5c", "x5t", "x5u", "zip", "b64", "use", "iss"]
+_MEMBERS = [*_COMMON, "tag", "iv", "epk", "apu", "apv", "p2s", "p2c", "crit", "nonce"]
 
 
 def _twice(text: str) -> str:
