@@ -187,7 +187,18 @@ def test_a_token_may_begin_after_an_escape(boundary: str, before: str) -> None:
 
 @pytest.mark.parametrize(
     ("boundary", "before"),
-    [(LEFT, before) for before in ("a", "_", "9", "n", "[m")] + [(STRICT_LEFT, before) for before in "-./+"],
+    [(LEFT, before) for before in ("_", " _", "(_", "__", "**__", "\n_")]
+    + [(STRICT_LEFT, before) for before in ("+", "-", "x\n+", "x\n-", r"x\n+", r"x\n-")],
+)
+def test_a_token_may_begin_after_a_mark_of_markdown_or_of_a_patch(boundary: str, before: str) -> None:
+    redactor = Redactor([Rule("token", rf"{boundary}tok_[0-9]{{4}}")])
+    assert stream(redactor, *before, "tok_1234") == before + placeholder("token", digest("tok_1234"))
+
+
+@pytest.mark.parametrize(
+    ("boundary", "before"),
+    [(LEFT, before) for before in ("a", "a_", "a__", "___", "9", "n", "[m")]
+    + [(STRICT_LEFT, before) for before in ("a-", "--", ".", "/", "a+", "_")],
 )
 def test_a_token_does_not_begin_inside_a_word(boundary: str, before: str) -> None:
     redactor = Redactor([Rule("token", rf"{boundary}tok_[0-9]{{4}}")])

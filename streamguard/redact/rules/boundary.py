@@ -18,10 +18,15 @@ _ESCAPES = (
     *(rf"(?<=\[[0-9;]{{{width}}}m)" for width in (1, 2, 4, 5)),
 )
 
-LEFT = f"(?:{'|'.join((r'(?<![A-Za-z0-9_])', *_ESCAPES))})"
+# Underscores that set the token in italics or in bold and belong to no word, as in Markdown.
+_EMPHASIS = tuple(rf"(?<={mark})(?<![A-Za-z0-9_]{mark})" for mark in ("_", "__"))
+# A line that a patch adds or takes away begins with its sign.
+_PATCH = (r"(?<=[+-])(?<![^\n][+-])", r"(?<=\\n[+-])")
+
+LEFT = f"(?:{'|'.join((r'(?<![A-Za-z0-9_])', *_EMPHASIS, *_ESCAPES))})"
 """Before a token with a telling prefix."""
 
-STRICT_LEFT = f"(?:{'|'.join((r'(?<![A-Za-z0-9_./+-])', *_ESCAPES))})"
+STRICT_LEFT = f"(?:{'|'.join((r'(?<![A-Za-z0-9_./+-])', *_PATCH, *_ESCAPES))})"
 """Before a token whose prefix is also found inside file names and hyphenated words."""
 
 UNMASKED = r"(?:(?![xX])|[xX](?![xX])|[xX][xX](?![xX]))"

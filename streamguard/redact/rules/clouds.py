@@ -15,6 +15,20 @@ _SECRET = "Canary+/0123456789abcdefghijkl" + "MNOPQRSTUV"
 _CANARY = "Canary12" * 6
 _MIXED = "Canary12" + "BdEfGh34JkLm56NpQr78StUvWx90zZ"
 
+_AZURE = "[A-Za-z0-9_~.-]"
+# Three characters that no word goes on to, unless it is an escape as in LEFT.
+_AZURE_LEFT = "|".join(
+    [
+        rf"(?<={_AZURE}{{3}})(?<!{_AZURE}{{4}})",
+        rf"(?<=(?:\\[nrtbf]){_AZURE}{{3}})",
+        rf"(?<=%[0-9A-Fa-f]{{2}}{_AZURE}{{3}})",
+        rf"(?<=\\x[0-9A-Fa-f]{{2}}{_AZURE}{{3}})",
+        rf"(?<=u[0-9A-Fa-f]{{4}}{_AZURE}{{3}})",
+        *(rf"(?<=\[[0-9;]{{{width}}}m{_AZURE}{{3}})" for width in (1, 2)),
+        rf"(?<=[0-9;]{{4}}m{_AZURE}{{3}})",
+    ]
+)
+
 CLOUDS = (
     Rule(
         "aws-access-key-id",
@@ -145,11 +159,27 @@ CLOUDS = (
     ),
     Rule(
         "azure-ad-secret",
-        value=r"(?<=[A-Za-z0-9_~.-]{3})(?<![A-Za-z0-9_~.-]{4})[0-9]Q~[A-Za-z0-9_~.-]{28,}",
+        value=rf"(?:{_AZURE_LEFT})[0-9]Q~[A-Za-z0-9_~.-]{{28,}}",
         anchors=("Q~",),
         description="Client secrets of Microsoft Entra applications, from the fourth character on",
         source="Microsoft's identifiable secrets: three characters, a digit, Q~ and 31 to 34 characters",
-        examples=("client_secret=abc8Q~" + _CANARY[:34], '"Abc7Q~' + "Canary.~_-" * 3 + 'a",'),
+        examples=(
+            "client_secret=abc8Q~" + _CANARY[:34],
+            '"Abc7Q~' + "Canary.~_-" * 3 + 'a",',
+            *(
+                escape + "abc8Q~" + _CANARY[:34]
+                for escape in (
+                    r"\n",
+                    "%3D",
+                    r"\x3d",
+                    r"\u003d",
+                    "\x1b[1m",
+                    "\x1b[32m",
+                    "\x1b[0;32m",
+                    "\x1b[01;32m",
+                )
+            ),
+        ),
         near_misses=("abc8Q~short", "abcdefg8Q~" + "a" * 34, "8Q~" + "a" * 34),
     ),
     Rule(
