@@ -25,6 +25,8 @@ from streamguard.session import End, Finding, FindingHandler, Session, StreamBlo
 __all__ = ["SHORT", "STAGE", "RedactorSession", "Settings"]
 
 STAGE = "redactor"
+TELLING = 6
+"""Characters after which the beginning of a value without a literal may be one, after a doubtful end."""
 SHORT = 256
 """Chunks up to this length are walked; longer ones are searched for anchors first."""
 
@@ -203,7 +205,7 @@ class RedactorSession(Session):
                     break
                 continue
             if unsure:
-                doubt = min(doubt if doubt >= shown else size, self._doubtful(scan.state, size))
+                doubt = min(doubt if doubt >= shown else size, self._doubtful(scan.state, scan))
             outcome = self._matcher.finish(scan.state.config)
             chosen = None
             while isinstance(outcome, Decision) and chosen is None:
@@ -325,16 +327,24 @@ class RedactorSession(Session):
         if self._on_finding is not None:
             self._on_finding(Finding(STAGE, rule, action, self._offset + at, length))
 
-    def _doubtful(self, state: State, size: int) -> int:
-        """Where a half-received secret begins: a thread past the literal its rule begins with."""
-        nfa = self._matcher.nfa
+    def _doubtful(self, state: State, scan: Scan) -> int:
+        """Where a half-received secret begins: a thread past what its rule is told by."""
+        size = len(scan.data)
         for group in state.config.groups:
+            held = scan.data[size - group.age :]
             for thread in group.threads:
-                rule = nfa.rule[thread]
-                if rule < len(self._settings.rules) and group.age > self._threshold(rule):
+                rule = self._matcher.nfa.rule[thread]
+                if rule < len(self._settings.rules) and self._is_telling(rule, held):
                     return size - group.age
         return size
 
-    def _threshold(self, rule: int) -> int:
+    def _is_telling(self, rule: int, held: str) -> bool:
+        """Whether the beginning of a value tells so: its literal, its anchor, or some length."""
         pattern = self._matcher.patterns[rule]
-        return 0 if pattern.context is not None else max(3, prefix_length(pattern.value))
+        if pattern.context is not None:
+            return True
+        literal = prefix_length(pattern.value)
+        anchors = self._matcher.prefilter.derived[rule]
+        if not literal and anchors is not None and anchors.lead:
+            return len(held) > TELLING and any(anchor in held for anchor in anchors.strings)
+        return len(held) > (max(3, literal) if literal else TELLING)

@@ -9,6 +9,7 @@ import sys
 import pytest
 from hypothesis import given
 
+from streamguard import End
 from streamguard.redact import Redactor, Rule
 from streamguard.redact.compiled import compiled as _compile
 from streamguard.redact.rules import pii
@@ -314,3 +315,17 @@ def test_a_phone_number_may_be_followed_by_another_number() -> None:
     assert not checks.international_phone("+1 2")
     assert checks.national_phone("0049 30 901820")
     assert not checks.national_phone("0000000")
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("Hello everybody", "Hello everybody"),
+        ("in 2024", "in 2024"),
+        ("write to canary@exam", "write to "),
+        ("call +49 170 1234", "call "),
+    ],
+)
+def test_a_stream_that_was_cut_short_loses_no_word_that_tells_nothing(text: str, shown: str) -> None:
+    session = ALL.session()
+    assert session.feed(text) + session.flush(End.TRUNCATED) == shown
