@@ -2,8 +2,7 @@ r"""Values assigned to names that say they are secret, in any notation.
 
 The rules differ in what may stand in the value's place besides a value. A string literal may
 be a placeholder or a text. A shell variable may refer to another. Without quotes there may
-be any expression of a programming language, and that is left alone. In prose any word may
-follow, so a value has to have a digit.
+be any expression of a programming language, and that is left alone.
 """
 
 from __future__ import annotations
@@ -21,6 +20,7 @@ from streamguard.redact.rules.names import (
     WEAK_IS,
 )
 from streamguard.redact.rules.notation import END, IS, MARK, NEXT_LINE, OPENED, PAIRED, QUOTED, STOP
+from streamguard.redact.rules.telling import TELLING
 from streamguard.redact.rules.vendor_names import VENDORS
 
 __all__ = ["ASSIGNMENTS"]
@@ -32,25 +32,6 @@ _FLAG = "|".join(
         *(f"(?<=[ ]-{word})(?=[A-Z])" for word in ("", "Client", "Admin", "User", "Db")),
     ]
 )
-_CELL = "|".join(
-    [
-        *(rf"(?<=\|{before})" for before in ("", "[ ]", r"[ ]\*\*", "[ ]`")),
-        *(rf"(?<=\|{space}{'[A-Za-z]' * width}[ _])" for width in range(2, 6) for space in ("", "[ ]")),
-    ]
-)
-
-_SAID_ANCHORS = (
-    "assword",
-    "assphrase",
-    "asscode",
-    "ecret",
-    "ecret key",
-    "API key",
-    "ccess key",
-    "ccess token",
-)
-_SAID = "|".join(_SAID_ANCHORS)
-
 _OWN = (
     Rule(
         "secret-literal",
@@ -179,6 +160,8 @@ _OWN = (
             "Server=db;Uid=bob;Pwd=canary123;",
             "It is password: canary12.",
             "**Password:** canary12-blue",
+            "**API Key**: canary12",
+            "- **Secret Key**: canary12-blue",
             "password：canary12",
         ),
         near_misses=(
@@ -221,6 +204,8 @@ _OWN = (
             "?token=Canary0123ary4567abcd&x=1",
             'request.setHeader("token", "canary0123ary4567abcd")',
             "auth    = 'canary0123ary4567abcd'",
+            "- **Token**: canary0123ary4567abcd",
+            "**Token:** `canary0123ary4567abcd`",
             r'"{\"key\": \"canary0123ary4567abcd\"}"',
         ),
         near_misses=(
@@ -341,52 +326,6 @@ _OWN = (
             "api_key:\n    get_key(x1)",
         ),
     ),
-    Rule(
-        "secret-cell",
-        context=rf"(?:{_CELL})(?:{SECRET})[*`]{{0,2}}[ \t]*\|[ \t]+[*`]{{0,2}}",
-        value=r"[^\s|`*<>]{6,}(?=[\s|`*]|\Z)",
-        anchors=ANCHORS,
-        checks=(said,),
-        description="The cell beside a secret's name in a table of Markdown",
-        source="the notation of Markdown tables",
-        examples=(
-            "| password | canary0123 |",
-            "| **API key** | `canary-0123` |",
-            "|DB_PASSWORD| canary0123 |",
-        ),
-        near_misses=(
-            "| password | string |",
-            "| Password | varchar(64) |",
-            "| api_key | required | 1234567 |",
-            "| --- | --- |",
-            "{{ password | b64encode }}",
-            "| password | base64-encoded |",
-        ),
-    ),
-    Rule(
-        "secret-said",
-        context=rf"(?:{_SAID})[ ](?:is|was|to|will be)(?:[ ]now)?:?[ ][\"'`*]{{0,3}}",
-        value=rf"[^{STOP}*][^{STOP}]{{4,}}[^{STOP}.:!?*](?=[\s\"'`,;.:!?)*\]]|\Z)",
-        anchors=_SAID_ANCHORS,
-        checks=(said,),
-        description="A password, a secret or a key that a sentence names",
-        source="how people and models write: the password is ...",
-        examples=(
-            "The password is canary0123.",
-            "Your new API key is `canary-0123`, keep it.",
-            "I set the password to **canary0123**!",
-            "secret key is: canary0123",
-        ),
-        near_misses=(
-            "The password is required.",
-            "The password is base64-encoded.",
-            "The secret is HMAC-SHA256 signed",
-            "The password is 8 characters long",
-            "set the password to something better",
-            "The API key is stored in config1.yaml",
-            "The password is sha256(password1)",
-        ),
-    ),
 )
 
-ASSIGNMENTS = (*_OWN, *FOREIGN, *VENDORS)
+ASSIGNMENTS = (*_OWN, *TELLING, *FOREIGN, *VENDORS)

@@ -51,4 +51,6 @@ def spellings(*words: str) -> str:
     ]
     if len(words) > 1:
         forms.append("[_ ]".join([words[0].upper(), *words[1:]]))
+        if len(words[0]) == 3:  # an abbreviation: API Key
+            forms.append("[_ ]".join([words[0].upper(), *map(str.title, words[1:])]))
     return f"(?:{'|'.join(forms)})"

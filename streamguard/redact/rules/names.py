@@ -23,6 +23,7 @@ _STRONG = (
     ("pwd",),
     ("secret",),
     ("api", "key"),
+    ("secret", "key"),
     ("access", "key"),
     ("access", "token"),
     ("auth", "key"),
@@ -97,7 +98,8 @@ _NOT_BENIGN = (
 # The name and the sign after it are one literal for the prefilter: `key` alone is everywhere.
 _WEAK_SIGN = "|".join(
     [
-        r"""(?:[ ]?[:=]|\(|["'](?:[ ]?:|,|\])|["'][ ]=|\\"[ ]?:|[ ][?.+|]=)[:=>\] \t]*""",
+        r"""(?:(?:[ ]|\*\*)?[:=](?:\*\*[ ])?|\(|["'](?:[ ]?:|,|\])|["'][ ]=|\\"[ ]?:)[:=>\] \t]*""",
+        r"[ ][?.+|]=[:=>\] \t]*",
         r"[ ][ ][ \t]*[:=]+[ \t]*",
     ]
 )

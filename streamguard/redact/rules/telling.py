@@ -1,0 +1,88 @@
+r"""Values that a text tells: in a sentence, in a table.
+
+Any word may follow the name of a secret there, so a value has to have a digit.
+"""
+
+from __future__ import annotations
+
+from streamguard.redact.checks import said
+from streamguard.redact.rule import Rule
+from streamguard.redact.rules.names import ANCHORS, SECRET
+from streamguard.redact.rules.notation import STOP
+
+__all__ = ["TELLING"]
+
+_CELL = "|".join(
+    [
+        *(rf"(?<=\|{before})" for before in ("", "[ ]", r"[ ]\*\*", "[ ]`")),
+        *(rf"(?<=\|{space}{'[A-Za-z]' * width}[ _])" for width in range(2, 6) for space in ("", "[ ]")),
+    ]
+)
+
+_SAID_ANCHORS = (
+    "assword",
+    "assphrase",
+    "asscode",
+    "ecret",
+    "ecret key",
+    "ecret Key",
+    "API key",
+    "API Key",
+    "ccess key",
+    "ccess Key",
+    "ccess token",
+    "ccess Token",
+)
+_SAID = "|".join(_SAID_ANCHORS)
+
+TELLING = (
+    Rule(
+        "secret-cell",
+        context=rf"(?:{_CELL})(?:{SECRET})[*`]{{0,2}}[ \t]*\|[ \t]+[*`]{{0,2}}",
+        value=r"[^\s|`*<>]{6,}(?=[\s|`*]|\Z)",
+        anchors=ANCHORS,
+        checks=(said,),
+        description="The cell beside a secret's name in a table of Markdown",
+        source="the notation of Markdown tables",
+        examples=(
+            "| password | canary0123 |",
+            "| **API key** | `canary-0123` |",
+            "|DB_PASSWORD| canary0123 |",
+            "| API Key | canary-0123 |",
+            "| Secret Key | canary-0123 |",
+        ),
+        near_misses=(
+            "| password | string |",
+            "| Password | varchar(64) |",
+            "| api_key | required | 1234567 |",
+            "| --- | --- |",
+            "{{ password | b64encode }}",
+            "| password | base64-encoded |",
+        ),
+    ),
+    Rule(
+        "secret-said",
+        context=rf"(?:{_SAID})[ ](?:is|was|to|will be)(?:[ ]now)?:?[ ][\"'`*]{{0,3}}",
+        value=rf"[^{STOP}*][^{STOP}]{{4,}}[^{STOP}.:!?*](?=[\s\"'`,;.:!?)*\]]|\Z)",
+        anchors=_SAID_ANCHORS,
+        checks=(said,),
+        description="A password, a secret or a key that a sentence names",
+        source="how people and models write: the password is ...",
+        examples=(
+            "The password is canary0123.",
+            "Your new API key is `canary-0123`, keep it.",
+            "I set the password to **canary0123**!",
+            "secret key is: canary0123",
+            "API Key is canary0123",
+        ),
+        near_misses=(
+            "The password is required.",
+            "The password is base64-encoded.",
+            "The secret is HMAC-SHA256 signed",
+            "The password is 8 characters long",
+            "set the password to something better",
+            "The API key is stored in config1.yaml",
+            "The password is sha256(password1)",
+        ),
+    ),
+)
