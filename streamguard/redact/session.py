@@ -344,7 +344,8 @@ class RedactorSession(Session):
         if pattern.context is not None:
             return True
         literal = prefix_length(pattern.value)
+        if literal > 2:
+            return len(held) > literal
         anchors = self._matcher.prefilter.derived[rule]
-        if not literal and anchors is not None and anchors.lead:
-            return len(held) > TELLING and any(anchor in held for anchor in anchors.strings)
-        return len(held) > (max(3, literal) if literal else TELLING)
+        told = anchors is None or not anchors.lead or any(anchor in held for anchor in anchors.strings)
+        return told and len(held) > TELLING
