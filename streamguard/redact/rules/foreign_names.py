@@ -14,13 +14,15 @@ from streamguard.redact.rule import Rule
 
 __all__ = ["FOREIGN"]
 
-# One name to a word, with ~ for a space.
+# One name to a word, with ~ for a space or an underscore.
 _WESTERN = """
     парол[а-я]* секретн[а-я]{2}~ключ[а-я]* секрет токен[а-я]*~доступа ключ[а-я]*~(?:API|доступа|шифрования)
     API[-~]ключ кодовая~фраза ПАРОЛЬ СЕКРЕТ
     passwort kennwort geheimnis API-schlüssel API-Schlüssel zugriffsschlüssel zugriffstoken PASSWORT KENNWORT
-    mot~de~passe mdp phrase~secrète clé~API clé~secrète clé~d['’](?:API|accès) jeton~d['’]accès MDP
+    mot~de~passe mdp phrase~secrète MOT~DE~PASSE motDePasse clé~API clé~secrète
+    clé~d['’](?:API|accès) jeton~d['’]accès MDP
     contraseña contrasena clave~(?:de~)?API clave~secreta clave~de~acceso token~de~acceso CONTRASEÑA
+    clave_api claveApi claveSecreta CLAVE_API CLAVE_SECRETA CONTRASENA
     senha palavra-passe chave~(?:de~)?API chave~secreta chave~de~acesso token~de~acesso SENHA
     wachtwoord hasło
 """
@@ -39,7 +41,7 @@ _SHORT = ("密码", "密碼", "口令", "密钥", "密鑰", "秘钥", "令牌", 
 
 def _either(names: str) -> list[str]:
     """Names with a small and with a capital first letter."""
-    words = [name.replace("~", "[ ]") for name in names.split()]
+    words = [name.replace("~", "[ _]") for name in names.split()]
     return list(dict.fromkeys(form for word in words for form in (word, word[0].upper() + word[1:])))
 
 
@@ -53,6 +55,7 @@ _OPEN = r"""["'`«„“‘「『]"""
 _STOP = r"""\s"'`,;()\[\]{}<>|&\\，。；、！？（）「」『』«»„“”‘’*"""
 _IDEOGRAPHS = r"\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"  # right after a value they end it nowhere: a text
 _NAMES = rf"(?:(?:{'|'.join(_either(_WESTERN))}){_OF}|{'|'.join(_LONG)})"
+_EASTERN = "|".join([*_LONG, *_SHORT])
 _NAMED = "|".join([rf"{_NAMES}{_SIGN}", *(name + _SIGN for name in _SHORT)])
 _TOLD = "|".join(
     [
@@ -67,7 +70,7 @@ _ANCHORS = tuple(dict.fromkeys(re.split(r"[\[(]", name)[0] for name in (*_either
 FOREIGN = (
     Rule(
         "foreign-literal",
-        context=rf"(?:{_NAMED})[=>]?[*]{{0,2}}{_SPACE}{_OPEN}{_SPACE}",
+        context=rf"(?:(?:{_NAMED})[=>]?[*]{{0,2}}{_SPACE}{_OPEN}{_SPACE}|(?:{_EASTERN})[「『])",
         value=r"""[^\s"'`«»“”„「」『』\\]{4,}(?=["'`»“”」』\\\u00a0\u202f]|\Z)""",
         anchors=_ANCHORS,
         checks=(literal,),
@@ -82,6 +85,9 @@ FOREIGN = (
             'contraseña = "canarycanary"',
             "senha => 'canarycanary'",
             "パスワード：「canarycanary」",
+            "密码「canarycanary」",
+            "mot_de_passe='canarycanary'",
+            'motDePasse: "canarycanary"',
         ),
         near_misses=(
             '"пароль": "Введите пароль"',
@@ -93,7 +99,8 @@ FOREIGN = (
     ),
     Rule(
         "foreign-setting",
-        context=rf"(?:{_NAMED})[=>]?[*]{{0,2}}{_SPACE}",
+        # What is set apart inside its quotes may be a text, of which this would be the first word.
+        context=rf"(?:{_NAMED})[=>]?[*]{{0,2}}{_SPACE}(?:«[ ])?",
         value=rf"[^{_STOP}{_IDEOGRAPHS}=:][^{_STOP}{_IDEOGRAPHS}]{{2,}}[^{_STOP}{_IDEOGRAPHS}.:!?](?=[{_STOP}.!?]|\Z)",
         anchors=_ANCHORS,
         checks=(setting,),
@@ -111,12 +118,19 @@ FOREIGN = (
             "口令=canary0123",
             "密钥: canary-0123",
             "비밀번호: canary0123",
+            "MOT DE PASSE : canary0123",
+            "clave_api=canary0123",
+            "clave_secreta=canary0123",
+            "mot de passe : « canary0123 »",
         ),
         near_misses=(
             "Пароль: обязателен",
             "пароль: не менее 8 символов",
             "Passwort: erforderlich",
             "mot de passe : obligatoire",
+            "mot de passe : « votre mot de passe »",
+            "mot_de_passe=mot_de_passe",
+            "密码「未设置」",
             "contraseña: obligatoria",
             "密码：必填",
             "密码：8-16位字符",
