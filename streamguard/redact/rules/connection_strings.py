@@ -94,4 +94,27 @@ CONNECTION_STRINGS = (
         examples=("jdbc:oracle:thin:bob/Canary12@//db:1521/app", '"jdbc:oracle:oci:bob/Canary12@db"'),
         near_misses=("jdbc:oracle:thin:@//db:1521/app", "jdbc:oracle:thin:bob/${PASSWORD}@db"),
     ),
+    Rule(
+        "dsn-password",
+        # Without a scheme the name has to tell: `name:value@` is written for many things.
+        context=(
+            r"""(?:(?:dsn|DSN|Dsn)[A-Za-z0-9_]*["']?[ ]?:?[:=]|["'`]mysql["'`],)[ ]?["'`]?[A-Za-z0-9_.-]+:"""
+        ),
+        value=r"""[^\s"'<>`\\/][^\s"'<>`\\]*(?=@)""",
+        anchors=("dsn", "DSN", "Dsn", "mysql"),
+        checks=(uri_password,),
+        description="The password in a data source name without a scheme: user:password@tcp(host)/db",
+        source="the documentation of Go's driver for MySQL",
+        examples=(
+            'sql.Open("mysql", "root:Canary12@tcp(127.0.0.1:3306)/db")',
+            'dsn := "root:Canary@12@tcp(127.0.0.1:3306)/db"',
+            "DB_DSN=root:Canary12@unix(/run/mysql.sock)/db",
+        ),
+        near_misses=(
+            'dsn = "https://0123456789abcdef@sentry.example.com/1"',
+            'dsn := "root:${DB_PASSWORD}@tcp(127.0.0.1:3306)/db"',
+            'sql.Open("mysql", "user:password@tcp(127.0.0.1:3306)/db")',
+            "Message-Id header, DSN: status:sent to bob@example.com",
+        ),
+    ),
 )
