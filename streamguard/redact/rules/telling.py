@@ -1,11 +1,11 @@
-r"""Values that a text tells: in a sentence, in a table.
+r"""Values that a text tells: in a sentence, in a table, in a statement.
 
-Any word may follow the name of a secret there, so a value has to have a digit.
+Any word may follow the name of a secret in a text, so a value has to have a digit there.
 """
 
 from __future__ import annotations
 
-from streamguard.redact.checks import said
+from streamguard.redact.checks import literal, said
 from streamguard.redact.rule import Rule
 from streamguard.redact.rules.names import ANCHORS, SECRET
 from streamguard.redact.rules.notation import STOP
@@ -83,6 +83,32 @@ TELLING = (
             "set the password to something better",
             "The API key is stored in config1.yaml",
             "The password is sha256(password1)",
+        ),
+    ),
+    Rule(
+        "sql-password",
+        context=(
+            r"""(?:IDENTIFIED(?:[ ]WITH[ ][A-Za-z0-9_'"`]+)?[ ](?:BY|AS)(?:[ ]PASSWORD)?"""
+            r"""|(?<=["'`%])[ ]identified by"""
+            r"""|(?:WITH|ENCRYPTED|LOGIN)[ ]PASSWORD|(?:with|encrypted|login)[ ]password)[ ]["']"""
+        ),
+        value=r"""(?<=')[^\s'\\]{4,}(?='|\Z)|(?<=")[^\s"\\]{4,}(?="|\Z)""",
+        anchors=("IDENTIFIED", "identified by", "PASSWORD", "password"),
+        checks=(literal,),
+        description="The password in a statement of SQL that creates or alters a user",
+        source="the documentation of MySQL, PostgreSQL and Oracle: CREATE USER and CREATE ROLE",
+        examples=(
+            "CREATE USER 'bob'@'%' IDENTIFIED BY 'canarycanary';",
+            "IDENTIFIED WITH mysql_native_password BY 'canarycanary'",
+            "grant all on db.* to 'bob'@'localhost' identified by 'canary0123'",
+            "CREATE ROLE bob WITH LOGIN PASSWORD 'canarycanary';",
+            'alter user bob with password "canary0123"',
+        ),
+        near_misses=(
+            "CREATE USER bob IDENTIFIED BY 'password'",
+            "ALTER USER bob WITH PASSWORD '${DB_PASSWORD}'",
+            "the row is identified by 'customer'",
+            "CREATE ROLE bob WITH PASSWORD 'your-password'",
         ),
     ),
 )
