@@ -85,12 +85,10 @@ def clusters(runs: Sequence[tuple[int, Run]]) -> list[tuple[re.Pattern[str], tup
 
 
 def _kind(chars: frozenset[str]) -> str:
-    """What is looked for together: digits, capitals, signs, or exactly the same."""
-    if all(map(str.isdigit, chars)):
+    """What is looked for together: digits and signs, capitals, or exactly the same."""
+    if not any(map(str.isalpha, chars)):
         return "digits"
-    if all(map(str.isupper, chars)):
-        return "capitals"
-    return "signs" if len(chars) < 15 and not any(map(str.isalpha, chars)) else "".join(sorted(chars))
+    return "capitals" if all(map(str.isupper, chars)) else "".join(sorted(chars))
 
 
 def one_of(chars: Iterable[str]) -> str:
