@@ -103,6 +103,7 @@ _OWN = (
             "export DB_PASSWORD=Canary@(ss)! && run",
             "API_KEY=canary0123\nNEXT=1",
             "MYSQL_PASS=canarycanary",
+            "PASSWORD_CONFIRMATION=canarycanary",
             r"PASSWORD=Canary1\n",
             "environment:\n  POSTGRES_PASSWORD: canarycanary\n  PGDATA: /x",
             "grant_type=password&client_secret=canarycanary&x=1",
@@ -126,22 +127,28 @@ _OWN = (
     ),
     Rule(
         "secret-declared",
-        context=rf"(?:ENV|ARG|[sS]etenv|setx|set -g?x|SETX)[ \t]+[A-Z0-9_]*(?:{VARIABLE})[ \t]+(?:{MARK})?",
+        context=(
+            rf"(?:(?:ENV|ARG|[sS]etenv|setx|set -g?x|SETX)[ \t]+[A-Z0-9_]*(?:{VARIABLE})[ \t]+(?:{MARK})?"
+            rf"|#define[ \t]+[A-Z0-9_]*(?:{VARIABLE})[ \t]+L?\")"
+        ),
         value=r"""[^\s"'`;|&<>\\=][^\s"'`;|&<>\\]{3,}(?=[\s"'`;|&<>\\]|\Z)""",
-        anchors=("ENV", "ARG", "etenv", "setx", "SETX", "set -"),
+        anchors=("ENV", "ARG", "etenv", "setx", "SETX", "set -", "#define"),
         checks=(variable,),
         description="A variable of the environment with a secret's name that is set without a sign",
-        source="Dockerfiles (ENV), csh (setenv), fish (set -x), Windows (setx)",
+        source="Dockerfiles (ENV), C (#define), csh (setenv), fish (set -x), Windows (setx)",
         examples=(
             "ENV DB_PASSWORD canarycanary",
             "setenv API_KEY canary-0123",
             "set -gx SECRET_TOKEN 'canary0123'",
             'setx ACCESS_KEY "canary0123" /M',
+            '#define DB_PASSWORD "canarycanary"',
         ),
         near_misses=(
             "ENV PASSWORD $PASSWORD",
             "ENV PASSWORD_FILE /run/secrets/db1",
             "setenv API_KEY <your key>",
+            "#define MAX_PASSWORD 64",
+            "#define PASSWORD password_1",
             "set -x API_KEY (pass api)",
         ),
     ),
@@ -157,6 +164,7 @@ _OWN = (
             "spring.datasource.password: canarycanary2",
             "password = Canary-1234",
             "host=db user=bob password=canary123 port=5432",
+            "password=canary123&password_confirmation=canary123",
             "Server=db;Uid=bob;Pwd=canary123;",
             "It is password: canary12.",
             "**Password:** canary12-blue",
@@ -258,8 +266,12 @@ _OWN = (
     ),
     Rule(
         "secret-flag",
-        context=rf"(?:{_FLAG})(?:{NAMES}|client-secret|token|pass)(?:=|[ \t]+)(?:{MARK})?",
-        value=r"""[^\s"'`;|&<>\\$({\[-][^\s"'`;|&<>\\]{3,}""",
+        context=rf"(?:{_FLAG})(?:{NAMES}|client-secret|token|pass)(?:=|,?[ \t]+)(?:{MARK})?",
+        # In a list, as YAML writes one, it ends where the list goes on or ends.
+        value=(
+            r"""(?<!,[ ])[^\s"'`;|&<>\\$({\[-][^\s"'`;|&<>\\]{3,}"""
+            r"""|(?<=,[ ])[^\s"'`;|&<>\\$({\[\],-][^\s"'`;|&<>\\\],]{3,}(?=[\],])"""
+        ),
         anchors=(*ANCHORS, "token", "pass"),
         checks=(setting,),
         description="The value of a command line's flag for a password, a secret or a token",
@@ -269,6 +281,7 @@ _OWN = (
             "tool --api-key canary12",
             'tool --client-secret "canary12!"',
             "tool --access-token Canary-1234",
+            "args: [--password, canary12, --user, bob]",
         ),
         near_misses=(
             "use the --password option of it",
@@ -278,22 +291,28 @@ _OWN = (
             "tool --password-file x1y2z3",
             "tool --secret=${SECRET}",
             "tool --password -u root",
+            "args: [--password, --user2]",
+            "use --password, which is the option1",
         ),
     ),
     Rule(
         "secret-argument",
         # A method is called on something, or says that it sets: `splitpasswd("x")` does neither.
-        context=rf"(?:{SECRET}{PAIRED}|(?:(?<=[.>])|(?<=[a-z])(?=[A-Z]))(?:{NAMES})\(){OPENED}",
+        context=(
+            rf"(?:{SECRET}(?:{PAIRED}|{IS}\[[ ]?)"
+            rf"|(?:(?<=[.>])|(?<=[a-z])(?=[A-Z]))(?:{NAMES})\(){OPENED}"
+        ),
         value=QUOTED,
         anchors=ANCHORS,
         checks=(said,),
-        description="A string literal that is an argument after a secret's name, or its only one",
+        description="A string literal that is an argument or the first of a list, after a secret's name",
         source="the notation of calls: define() in PHP, setProperty() and builders in Java",
         examples=(
             "define('DB_PASSWORD', 'canary0123');",
             "define('AUTH_KEY',         'kzgllO;k$F_-W68 Fl*iEekX;-pn Canary1$')",
             'System.setProperty("db.password", "canary0123")',
             '.password("canary0123")',
+            '"password": ["canary0123"]',
             'os.environ.setdefault("DB_PASSWORD", "canary0123")',
         ),
         near_misses=(
@@ -303,6 +322,8 @@ _OWN = (
             '.password("your-password")',
             'translate("password", "form.password.label")',
             '["password", "username2"]',
+            '"password": ["This field is required."]',
+            "'password' => ['nullable', 'min:8'],",
         ),
     ),
     Rule(

@@ -41,7 +41,21 @@ _STRONG = (
     ("account", "key"),
     ("secret", "id"),
 )
-_SUFFIXES = ("key", "token", "value", "base", "old", "new", "prod", "dev", "test", "hash", "secure")
+_SUFFIXES = (
+    "key",
+    "token",
+    "value",
+    "base",
+    "old",
+    "new",
+    "prod",
+    "dev",
+    "test",
+    "hash",
+    "secure",
+    "confirmation",
+    "confirm",
+)
 # Short for a password, but only of something that has one: `first_pass` is a pass.
 _OWNERS = ("db", "user", "root", "admin", "smtp", "mail", "ftp", "ssh", "mysql", "pg", "redis", "proxy", "my")
 _SHORT = "|".join(
