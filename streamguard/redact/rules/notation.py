@@ -8,8 +8,8 @@ from __future__ import annotations
 
 __all__ = ["END", "GAP", "IS", "MARK", "NEXT_LINE", "OPENED", "PAIRED", "QUOTED", "STOP"]
 
-MARK = r"""\\{0,3}["'`]"""
-"""A quotation mark, escaped perhaps, as in JSON inside JSON."""
+MARK = r"""(?:\\{0,3}["'`]|&(?:quot|apos|#34|#39);|\\u0022)"""
+"""A quotation mark, escaped perhaps: as in JSON inside JSON, or for HTML."""
 
 # Not counted: every count would be a state of its own in the automaton.
 GAP = r"[ \t]*"
@@ -41,7 +41,7 @@ PAIRED = rf"""{MARK},{GAP}"""
 """Between a name and a value that are arguments of a call: `set("name", "value")`."""
 
 # A string in quotes, which may hold white space if it is short; one in escaped quotes,
-# as in JSON inside JSON, ends at the next backslash.
+# as in JSON inside JSON, ends at the next backslash, one in quotes of HTML at the next mark.
 QUOTED = "|".join(
     [
         *(
@@ -49,6 +49,7 @@ QUOTED = "|".join(
             for mark in "\"'`"
         ),
         r"""(?<=\\["'])[^\s"'\\]{4,}(?=\\|\Z)""",
+        r"""(?:(?<=&(?:quot|apos);)|(?<=&#3[49];))[^\s"'&\\]{4,}(?=&|\Z)|(?<=\\u0022)[^\s"'\\]{4,}(?=\\|\Z)""",
     ]
 )
 """A string literal, after the mark that opens it."""
