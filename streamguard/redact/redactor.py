@@ -19,6 +19,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from streamguard.automaton import Matcher
@@ -103,12 +105,20 @@ class Redactor(Transformer):
         Raises:
             PatternError: two rules have one id, a pattern can match nothing at all, or a
                 rule's `anchors` are not what its pattern requires.
+            ModuleNotFoundError: a rule needs a library that is not installed.
             TypeError: `allow` holds something else, or names come as one string.
             ValueError: no rules, an unknown name or action, an empty key, or a limit under 16.
         """
         chosen = select(rules, only, without)
         if not chosen:
             raise ValueError("a redactor without rules redacts nothing: give at least one")
+        for rule in chosen:
+            for module in rule.needs:
+                if not _is_installed(module):
+                    raise ModuleNotFoundError(
+                        f"the rule {rule.id!r} needs {module}: pip install 'streamguard-llm[pii]'",
+                        name=module,
+                    )
         if key is not None and not isinstance(key, bytes):
             raise TypeError(f"a key is bytes, not {type(key).__name__}")
         if key is not None and not key:
@@ -173,6 +183,14 @@ class Redactor(Transformer):
             policy = f"counts as a value after {self.limit} characters" if open_ended else ""
             found.append(Bound(STAGE, rule.id, characters, policy))
         return tuple(found)
+
+
+@lru_cache(maxsize=64)
+def _is_installed(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ValueError:  # imports of it are blocked
+        return False
 
 
 _GIVEN = ("allow", "key", "placeholder", "limit", "obfuscated")

@@ -39,6 +39,7 @@ class Rule:
         source: where the format comes from.
         examples: texts in which something is redacted.
         near_misses: texts in which nothing is.
+        needs: modules its checks import, when they are first asked.
 
     Raises:
         PatternError: a pattern is outside the subset, or the id is malformed.
@@ -54,6 +55,7 @@ class Rule:
     source: str = ""
     examples: tuple[str, ...] = ()
     near_misses: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not _ID.fullmatch(self.id):

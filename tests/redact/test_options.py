@@ -202,3 +202,11 @@ def test_a_redactor_is_copied_with_all_it_was_told() -> None:
     assert again == guard
     assert pickle.loads(pickle.dumps(guard)) == guard  # noqa: S301 - our own
     assert hash(again) == hash(guard)
+
+
+def test_a_library_that_a_rule_needs_is_missed_at_once() -> None:
+    rule = Rule("needy", "[0-9]{9}", needs=("no_such_module",))
+    with pytest.raises(
+        ModuleNotFoundError, match=r"rule 'needy' needs no_such_module: pip install .*\[pii\]"
+    ):
+        Redactor([*RULES, rule])

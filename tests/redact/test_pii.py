@@ -60,15 +60,13 @@ def test_a_number_is_bounded(rule: Rule) -> None:
     assert bound.characters < 128  # of which a placeholder in the text takes about a hundred
 
 
-def test_importing_the_rules_imports_no_extra() -> None:
+def test_without_the_extra_the_rules_that_need_none_do_their_work() -> None:
     program = (
         "import sys; sys.modules['stdnum'] = sys.modules['phonenumbers'] = None\n"
-        "from streamguard.redact import Redactor\n"
-        "from streamguard.redact.rules.pii import PII\n"
-        "assert Redactor(PII).scrub('to bob@example.com: 4532015112830366')"
+        "from streamguard import PII, Redactor\n"
+        "assert Redactor(rule for rule in PII if not rule.needs).scrub('to bob@example.com: 4532015112830366')"
         " == 'to [REDACTED:email]: [REDACTED:payment-card]'\n"
-        "try:\n    Redactor(PII).scrub('+49 30 901820')\n"
-        "except ImportError as error:\n    print(error)\n"
+        "try:\n    Redactor(PII)\nexcept ImportError as error:\n    print(error)\n"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)  # noqa: S603
     assert "pip install 'streamguard-llm[pii]'" in done.stdout

@@ -69,6 +69,7 @@ PII_CONTACT = (
         ),
         anchors=("+", "%2B", "00"),
         checks=(checks.international_phone,),
+        needs=("phonenumbers",),
         hashed=False,
         description="Phone numbers with a country code",
         source="ITU-T E.164; Google's libphonenumber",
@@ -89,6 +90,7 @@ PII_CONTACT = (
             rf"[2-9][0-9]{{2}}[ .-][0-9]{{4}}{NUMBER_END}"
         ),
         checks=(checks.us_phone,),
+        needs=("phonenumbers",),
         hashed=False,
         description="Phone numbers of the United States, Canada and the Caribbean",
         source="North American Numbering Plan; Google's libphonenumber",
@@ -105,6 +107,7 @@ PII_CONTACT = (
             rf"|0[ ]\(?[1-9][0-9]{{2}}\)?(?:[ -][0-9]{{2,4}}){{2,3}}){NUMBER_END}"
         ),
         checks=(checks.trunk_phone,),
+        needs=("phonenumbers",),
         hashed=False,
         description="Phone numbers in groups after a leading zero",
         source="national notations of ITU-T E.123; Google's libphonenumber",
@@ -131,6 +134,7 @@ PII_CONTACT = (
         value=rf"{NUMBER}(?:\+|\(\+?)?[0-9](?:[ \u00a0()./-]{{0,3}}[0-9]){{6,14}}{_PHONE_END}",
         anchors=words_of(*_PHONE_WORDS),
         checks=(checks.national_phone,),
+        needs=("phonenumbers",),
         hashed=False,
         description="Phone numbers after a word that announces one",
         source="Google's libphonenumber, in the regions of a fixed list",

@@ -30,6 +30,7 @@ def _shape(  # noqa: PLR0917 - a table, read by columns
         name,
         value=f"{start}{value}{NUMBER_END}",
         checks=(checks.registered(check) if isinstance(check, str) else check,),
+        needs=("stdnum",) if isinstance(check, str) else (),
         hashed=False,
         description=description,
         source=source or f"{_STDNUM}{check}",

@@ -32,6 +32,7 @@ def _number(  # noqa: PLR0917 - a table, read by columns
         value=f"{WORD if letters else NUMBER}{value}{NUMBER_END}",
         anchors=words_of(*listed),
         checks=(check or checks.registered(*modules.split()),),
+        needs=() if check else ("stdnum",),
         hashed=False,
         description=f"{description}, after a word that announces them",
         source=f"python-stdnum: {modules.replace(' ', ', ')}" if modules else "the authorities' own forms",
