@@ -65,7 +65,8 @@ def test_without_the_extra_the_rules_that_need_none_do_their_work() -> None:
         "import sys; sys.modules['stdnum'] = sys.modules['phonenumbers'] = None\n"
         "from streamguard import PII, Redactor\n"
         "light = Redactor(rule for rule in PII if not rule.needs)\n"
-        "assert light.scrub('to bob@example.com: 4532015112830366') == 'to [REDACTED:email]: [REDACTED:payment-card]'\n"
+        "shown = light.scrub('to bob@example.com: 4532015112830366')\n"
+        "assert shown == 'to [REDACTED:email]: [REDACTED:payment-card]'\n"
         "try:\n    Redactor(PII)\nexcept ImportError as error:\n    print(error)\n"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)  # noqa: S603
