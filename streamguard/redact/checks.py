@@ -20,6 +20,7 @@ from collections import Counter
 from itertools import pairwise
 
 from streamguard.redact.checksums import confirmed
+from streamguard.redact.stand_ins import CONSTANTS, PLACEHOLDERS, TECHNICAL, TOGETHER
 
 __all__ = [
     "base64_key",
@@ -69,12 +70,14 @@ _TEMPLATE = re.compile(
 _REFERENCE = re.compile(
     r"(?:~|\.{1,2})?/[\w.-]+/[\w./ -]*|(?:~|\.{1,2})/[\w.-]*|/[a-z_.-]{2,}[0-9]?|[A-Za-z]:\\.*"  # files
     r"|[A-Za-z][A-Za-z0-9+.-]*://.*"
-    r"|os\.environ/\w+"
+    r"|os\.environ/\w+|projects/[^/\s]+/secrets/.*"
     r"|(?:arn|vault|ssm|secretsmanager|awssm|keyvault|kms|file|env|ref|sops|op):.*"
     r"|[\w./-]+\.(?:pem|key|crt|cer|pub|p12|pfx|jks|json|ya?ml|toml|ini|txt|env|conf|cfg|py|js|ts)",
     re.DOTALL,
 )
-_NUMBER = re.compile(r"[+-]?(?:0[xX][0-9A-Fa-f]{1,8}|\d[\d_,.]*[A-Za-z%]{0,3}|\d{1,5}[\])}][=,;]*)")
+_NUMBER = re.compile(
+    r"[+-]?(?:0[xX][0-9A-Fa-f]{1,8}|\d[\d_,.]*[A-Za-z%]{0,3}|\d{1,5}[\])}][=,;]*|\d{1,3}[-–]\d{1,3})"
+)
 _CALL = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|::|->)[A-Za-z_$][\w$]*)*!?[(\[].*", re.DOTALL)
 _PATH = re.compile(r"[A-Za-z_$@&*][\w$]*(?:(?:\?\.|\.|::|->)[A-Za-z_$][\w$]*)+[;,]?")
 _VERSION = re.compile(
@@ -82,33 +85,21 @@ _VERSION = re.compile(
 )
 # A class that is named after an algorithm: `X25519PrivateKey`.
 _CLASS = re.compile(r"[A-Z][A-Za-z]{0,11}[0-9]{1,5}(?:[A-Z][a-z]{2,})+")
+# How long a value is, how it came about: `32-char`, `auto-generated`, `utf8mb4-encoded`.
+_QUALITY = re.compile(
+    r"\d{1,4}-(?:bit|byte|char|character|digit|letter|symbol|word)s?"
+    r"|[A-Za-z][a-z]+-(?:defined|free|generated|less|managed|only|protected|provided|safe|sensitive|specific|time)"
+    r"|[A-Za-z][a-z]+(?:\d{1,3}[a-z]{0,2}\d?)?-(?:based|encoded|encrypted|hashed|signed)"
+)
+# The name of the variable that holds the value.
+_NAMESAKE = re.compile(
+    r"(?:[A-Z]+[0-9]?_)+(?:AUTH|CREDENTIALS?|KEY|PASS|PASSPHRASE|PASSWD|PASSWORD|PWD|SECRET|TOKEN)(?:_[A-Z]{2,8}|_?[0-9])?"
+)
+_JOINED = re.compile(r"[+.] ?[A-Za-z_$][\w$.]*(?:\[\w*\]|\(\))? ?[+.]")  # 'password=' + password + ';'
 _OPERATOR = re.compile(r"[=!]==?|\?\?|[+-]=|=>|\|\||&&")
 _IDENTIFIER = re.compile(r"[&*$@!]?[A-Za-z_][A-Za-z0-9_]*")
 _SENTENCE = re.compile(r"(?:[A-Z][a-z]{2,}[0-9]?(?:[A-Z][a-z]){0,2}){5,}[.!]?")
 _TO_REPLACE = re.compile(r"(?:your|insert|enter|replace)[ _-]", re.IGNORECASE)
-_STAND_INS = """
-    a abc abcd access account an and anonymous any api app auth aws azure bar basic baz bearer bool
-    boolean bot change changeme client code config credential credentials custom db default demo dev
-    disabled django doe dummy empty enabled enter env environment example fake false fill foo foobar for
-    from generate generated github go goes google here hidden id in input insert int integer is it jwt
-    kennwort key keys local login masked me missing mock my myapp name needed new nil no none not null
-    number oauth of ollama openai optional or our pass passphrase passwd password passwords passwort
-    paste pat personal pk placeholder private provided pwd real redacted replace replaceme required root
-    sample secret secrets senha service session set shared sk some stored str string super test testing
-    text that the this to todo token tokens true type undefined unknown unset unused use user username
-    value var wachtwoord with xyz yes you your yours
-"""
-_PLACEHOLDERS = frozenset(_STAND_INS.split())
-# Written together: `yourapikey`, `FOOBARSECRET`. Its first word says that it is none.
-_TOGETHER = re.compile(
-    rf"(?:your|some|fake|dummy|foobar|example|sample|placeholder|mock)"
-    rf"(?:{'|'.join(word for word in _STAND_INS.split() if len(word) > 1)})+"
-)
-_TECHNICAL = re.compile(
-    r"(?:base|sha|aes|hs|rs|es|ps|md|utf|oauth|argon|pbkdf|ed|http|x|p|pkcs|rsa|bcrypt|scrypt|ipv|k|s|v)[0-9]{1,5}",
-    re.IGNORECASE,
-)
-_CONSTANTS = frozenset({"none", "null", "nil", "true", "false", "undefined", "nan", "void", "self", "this"})
 
 
 def entropy(value: str) -> float:
@@ -180,7 +171,7 @@ def is_placeholder(value: str) -> bool:
     parts = [part for part in _SPLIT.split(value) if part]
     words = [word.lower() for part in parts if not part.isdigit() for word in _WORDS.findall(part)]
     return (bool(words) or not parts) and all(
-        word in _PLACEHOLDERS or _TOGETHER.fullmatch(word) for word in words
+        word in PLACEHOLDERS or TOGETHER.fullmatch(word) for word in words
     )
 
 
@@ -208,7 +199,7 @@ def is_reference(value: str) -> bool:
 
 def is_code(value: str) -> bool:
     """Whether it is an expression: a name, a path of names, a call, a number, a version, a constant."""
-    if value.lower() in _CONSTANTS or _NUMBER.fullmatch(value) or _CALL.fullmatch(value):
+    if value.lower() in CONSTANTS or _NUMBER.fullmatch(value) or _CALL.fullmatch(value):
         return True
     if _is_path(value) or _VERSION.fullmatch(value):
         return True
@@ -238,7 +229,7 @@ def _is_name(identifier: str) -> bool:
     words = [word for stem in stems for word in _WORDS.findall(stem)]
     if len(parts) == 1 and stems != parts:
         number = len(parts[0]) - len(stems[0])
-        return number < 3 and (len(words) > 1 or len(stems[0]) < 3 or stems[0].lower() in _PLACEHOLDERS)
+        return number < 3 and (len(words) > 1 or len(stems[0]) < 3 or stems[0].lower() in PLACEHOLDERS)
     return bool(words) and (sum(map(len, words)) >= 3 * len(words) or len(identifier) < 8)
 
 
@@ -320,7 +311,7 @@ def secret_shaped(value: str) -> bool:
 
     A UUID is random too, and is the name of something more often than a key to it.
     """
-    return opaque(value) and not _UUID.fullmatch(value)
+    return opaque(value) and not _UUID.fullmatch(value) and not _CLASS.fullmatch(value)
 
 
 def token(value: str) -> bool:
@@ -338,6 +329,8 @@ def literal(value: str) -> bool:
 
     With white space in it, few of its words may be words: text about passwords is none.
     """
+    if _JOINED.fullmatch(value):
+        return False
     if any(map(str.isspace, value)):
         words = value.split()
         plain = sum(word.strip(".,:;!?()'").isalpha() for word in words)
@@ -349,7 +342,8 @@ def literal(value: str) -> bool:
         and not is_reference(value)
         and not _is_path(value)
         and not _SENTENCE.fullmatch(value)
-        and value.lower() not in _CONSTANTS
+        and not _NAMESAKE.fullmatch(value)
+        and value.lower() not in CONSTANTS
     )
 
 
@@ -368,15 +362,16 @@ def setting(value: str) -> bool:
     return (
         literal(value)
         and not is_code(value.rstrip(",;.?"))
+        and not _QUALITY.fullmatch(value.rstrip(",;.?"))
         and not _is_comparison(value)
         # The beginning of `base64.b64decode(...)`; one letter and a number may be a password.
-        and not (value[:2].isalpha() and _TECHNICAL.fullmatch(value))
+        and not (value[:2].isalpha() and TECHNICAL.fullmatch(value))
     )
 
 
 def said(value: str) -> bool:
     """A value that a sentence names: "the password is ...", where any word may follow."""
-    words = [part for part in _SPLIT.split(value) if not _TECHNICAL.fullmatch(part)]
+    words = [part for part in _SPLIT.split(value) if not TECHNICAL.fullmatch(part)]
     return len(value) >= 6 and any(any(map(str.isdigit, word)) for word in words) and setting(value)
 
 

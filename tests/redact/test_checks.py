@@ -392,6 +392,41 @@ def test_base64_and_symbols_are_no_code(value: str) -> None:
     assert checks.literal(value)
 
 
+@pytest.mark.parametrize(
+    "value",
+    ["8-20", "10-digit", "256-bit", "32-char", "Auto-generated", "one-time", "utf8mb4-encoded", "read-only,"],
+)
+def test_the_length_of_a_value_or_how_it_came_about_is_no_value(value: str) -> None:
+    assert not checks.setting(value)
+    assert not checks.said(value)
+
+
+@pytest.mark.parametrize(
+    "value", ["8-20x9", "2024-blue", "hunter2-time", "k9x2m-generated", "auto-generated7", "canary0123-only"]
+)
+def test_what_only_begins_or_ends_like_that_is_one(value: str) -> None:
+    assert checks.setting(value)
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["GEMINI_API_KEY", "REFRESH_TOKEN", "S3_SECRET_2", "DB_PASSWORD_FILE", "+pw1+", "+ user.pw +", ". pw1 ."],
+)
+def test_a_literal_is_not_the_name_of_a_variable(value: str) -> None:
+    assert not checks.literal(value)
+    assert not checks.variable(value)
+
+
+@pytest.mark.parametrize("value", ["HUNTER2_RED_FOX", "S3CR3T_KEY", "Blue_KEY", "+pw1-9", "KEY_TO_THE_DOOR"])
+def test_what_is_like_one_may_be_a_literal(value: str) -> None:
+    assert checks.literal(value)
+
+
+@pytest.mark.parametrize("value", ["CrtSigV4AsymAuth", "X25519PrivateKeyLoader"])
+def test_the_name_of_a_class_is_no_secret_after_a_weak_name(value: str) -> None:
+    assert not checks.secret_shaped(value)
+
+
 def test_a_literal_is_not_a_text_without_spaces() -> None:
     assert not checks.literal("PassWordMustBeAtLeast6Chars.")
     assert checks.literal("CorrectHorseBatteryStaple")

@@ -26,6 +26,10 @@ CODE = {
         "password = hashlib.sha256(x.encode()).hexdigest()",
         "_, _, password = base64.b64decode(rest).decode().partition(sep1)",
         "def __init__(self, mlkem_key: mlkem.MLKEM768PrivateKey, x_key: x25519.X25519PrivateKey) -> None:",
+        "class CrtS3SigV4AsymAuth(CrtSigV4AsymAuth):",
+        "ENV_VAR_AUTH_TOKEN = 'AWS_CONTAINER_AUTHORIZATION_TOKEN'",
+        "Client(api_key='GEMINI_API_KEY')",
+        "url = 'user=me&password='+pw1+'&x=1'",
     ],
     "javascript": [
         "const apiKey = config.get('apiKey')",
@@ -137,6 +141,10 @@ STAND_INS = {
         'password = "changeme"',
         'apiKey: "YOUR_API_KEY"',
         'api_key="sk-123"',
+        'api_key="fake-api-key-for-tests"',
+        'login(password="wrong-password")',
+        '"RefreshToken": "REFRESH_TOKEN"',
+        '"SecretId": "MyTestDatabaseSecret"',
     ],
     "masked": [
         'password = "********"',
@@ -195,6 +203,7 @@ USUAL = {
         "password_file=/run/secrets/db1",
         'secret = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:db-AbCdEf"',
         "vault_addr: https://vault.example.com:8200/v1/secret1",
+        "Secret: projects/p1/secrets/s1/versions/2",
     ],
     "places in a list": [
         '"NextToken": "abCDeFGhiJKlmnOPqrSTuvwxYZ1aBCdEFghijK7LM51n"',
@@ -212,6 +221,7 @@ USUAL = {
         '"ConsolePassword": "PassWordMustBeAtLeast6Chars."',
         "| password | varchar(64) | the hash |",
         "| API key | required | string |",
+        '"AccessToken": "minutes"',
     ],
 }
 PROSE = {
@@ -224,6 +234,12 @@ PROSE = {
         "Discord and Slack are 2 services; Vault is a third.",
         "key takeaways: first1, second2, third3",
         "The access token is a JWT signed with RS256.",
+        "Password: 8-20 characters",
+        "Password: 10-digit PIN",
+        "Password: auto-generated",
+        "password: one-time",
+        "api key: 32-char hex",
+        "The password is utf8mb4-encoded",
     ],
     "russian": [
         "Пароль обязателен.",

@@ -41,12 +41,21 @@ MESSAGING = (
     Rule(
         "slack-webhook",
         context=r"hooks\.slack\.com(?:/|\\/)(?:services|workflows|triggers)(?:/|\\/)",
-        value=r"[A-Za-z0-9](?:[A-Za-z0-9+]|\\?/){30,}",
+        # Documented addresses begin with T000 or TXXX.
+        value=(
+            r"(?:(?!T)[A-Za-z0-9]|T(?![0X])|T[0X](?![0X])|T[0X][0X](?![0X]))"
+            r"(?:[A-Za-z0-9+]|\\?/){28,}"
+        ),
         anchors=("hooks.slack.com",),
         description="The secret part of a Slack webhook address",
         source="Slack's documentation of incoming webhooks",
         examples=("https://hooks.slack.com/services/" + "T0CANARY0/B0CANARY0/" + "Canary12" * 3 + " posts",),
-        near_misses=("https://hooks.slack.com/services/...", "https://hooks.slack.com/services/T00/B00/x"),
+        near_misses=(
+            "https://hooks.slack.com/services/...",
+            "https://hooks.slack.com/services/T00/B00/x",
+            "https://hooks.slack.com/services/T00000000/B00000000/" + "X" * 24,
+            "https://hooks.slack.com/services/TXXXXXXXX/BXXXXXXXX/" + "X" * 24,
+        ),
     ),
     Rule(
         "discord-bot",
