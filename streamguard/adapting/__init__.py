@@ -3,7 +3,8 @@
 An adapter splits each event into the texts it carries, feeds every text to its lane in
 `Lanes` (the arguments of tool calls to a `JsonLane`), and puts the event back together.
 `Parking` lets held text out before the events that close its lane. `guard_events` iterates
-over the source and closes it. `guard_object` is for what comes whole.
+over the source and closes it. `guard_object` is for what comes whole, `Unchanged` for what
+is only true of text that came through as it was.
 """
 
 from streamguard.adapting.events import Adapter, guard_events, guard_events_sync
@@ -13,6 +14,7 @@ from streamguard.adapting.objects import guard_object
 from streamguard.adapting.parking import Parking
 from streamguard.adapting.paths import Path, Select
 from streamguard.adapting.policies import LeafPolicy, ReasoningPolicy, ToolArgsPolicy
+from streamguard.adapting.unchanged import Unchanged
 
 __all__ = [
     "Adapter",
@@ -25,6 +27,7 @@ __all__ = [
     "ReasoningPolicy",
     "Select",
     "ToolArgsPolicy",
+    "Unchanged",
     "guard_events",
     "guard_events_sync",
     "guard_object",

@@ -10,12 +10,11 @@ from __future__ import annotations
 from typing import Any, Generic, TypeVar
 
 from streamguard import End, Transformer
-from streamguard.adapting import JsonLane, Lanes, ReasoningPolicy, ToolArgsPolicy
+from streamguard.adapting import JsonLane, Lanes, ReasoningPolicy, ToolArgsPolicy, Unchanged
 from streamguard.session import FindingHandler
 from streamguard_anthropic.policies import TOOL_BLOCKS, Policies, end_of
 from streamguard_anthropic.response import KEPT, guard_block, guard_leaves, guard_message, is_reasoning
 from streamguard_anthropic.shape import fields, get, put
-from streamguard_anthropic.unchanged import Unchanged
 
 __all__ = ["MessagesAdapter"]
 

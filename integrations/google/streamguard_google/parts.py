@@ -14,10 +14,9 @@ from collections.abc import Hashable
 from typing import Any
 
 from streamguard import End
-from streamguard.adapting import JsonLane, Lanes, guard_object
+from streamguard.adapting import JsonLane, Lanes, Unchanged, guard_object
 from streamguard_google.policies import Policies, guard_leaves
 from streamguard_google.shape import fields, get, listed, plain, put
-from streamguard_google.unchanged import Unchanged
 
 __all__ = ["Parts"]
 
