@@ -7,6 +7,7 @@ over the source and closes it. `guard_object` is for what comes whole, `Unchange
 is only true of text that came through as it was.
 """
 
+from streamguard.adapting.cover import Cover
 from streamguard.adapting.events import Adapter, guard_events, guard_events_sync
 from streamguard.adapting.json_lane import JsonLane
 from streamguard.adapting.lanes import LaneFinding, Lanes
@@ -18,6 +19,7 @@ from streamguard.adapting.unchanged import Unchanged
 
 __all__ = [
     "Adapter",
+    "Cover",
     "JsonLane",
     "LaneFinding",
     "Lanes",

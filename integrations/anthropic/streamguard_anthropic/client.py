@@ -11,7 +11,7 @@ import inspect
 from typing import Any, TypeVar, cast
 
 from streamguard import Transformer
-from streamguard.adapting import ReasoningPolicy, ToolArgsPolicy
+from streamguard.adapting import Cover, ReasoningPolicy, ToolArgsPolicy
 from streamguard.session import FindingHandler
 from streamguard_anthropic.policies import Policies
 from streamguard_anthropic.response import guard_message
@@ -55,44 +55,10 @@ def wrap(
     return cast("C", _Client(client, policies))
 
 
-class _Cover:
-    """Passes for the object behind it, to `isinstance` as well."""
-
-    __slots__ = ("_inner", "_policies")
-
-    _inner: Any
-    _policies: Policies
-    _refused: frozenset[str] = frozenset()
-
-    def __init__(self, inner: Any, policies: Policies) -> None:
-        object.__setattr__(self, "_inner", inner)
-        object.__setattr__(self, "_policies", policies)
-
-    @property  # type: ignore[misc]
-    def __class__(self) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
-        return self._inner.__class__
-
-    def __getattr__(self, name: str) -> Any:
-        if name in _Cover.__slots__:  # not set yet: this one is being copied
-            raise AttributeError(name)
-        if name in self._refused:
-            raise AttributeError(f"{name} is not guarded: use it on the client that was given to wrap()")
-        return getattr(self._inner, name)
-
-    def __setattr__(self, name: str, value: object) -> None:
-        if name in _Cover.__slots__:
-            object.__setattr__(self, name, value)
-        else:
-            setattr(self._inner, name, value)
-
-    def __dir__(self) -> list[str]:
-        return [name for name in dir(self._inner) if name not in self._refused]
-
-
 _RAW = frozenset({"with_raw_response", "with_streaming_response"})
 
 
-class _Client(_Cover):
+class _Client(Cover):
     __slots__ = ()
     _refused = _RAW | {"completions"}
 
@@ -128,7 +94,7 @@ class _Client(_Cover):
         return await self._inner.__aexit__(*error)
 
 
-class _Beta(_Cover):
+class _Beta(Cover):
     __slots__ = ()
     _refused = _RAW
 
@@ -137,12 +103,12 @@ class _Beta(_Cover):
         return _Messages(self._inner.messages, self._policies)
 
 
-class _Batches(_Cover):
+class _Batches(Cover):
     __slots__ = ()
     _refused = _RAW | {"results"}
 
 
-class _Messages(_Cover):
+class _Messages(Cover):
     __slots__ = ()
     _refused = _RAW | {"tool_runner", "thread"}
 

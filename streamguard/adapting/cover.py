@@ -1,0 +1,49 @@
+"""An object that passes for another: what adapters put over a client."""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["Cover"]
+
+
+class Cover:
+    """Passes for the object behind it, to `isinstance` as well.
+
+    An adapter's own class overrides what is guarded, and names in `_refused` what cannot be;
+    everything else is the object's own.
+
+    Args:
+        inner: the object behind it.
+        policies: what the adapter's methods need to know.
+    """
+
+    __slots__ = ("_inner", "_policies")
+
+    _inner: Any
+    _policies: Any
+    _refused: frozenset[str] = frozenset()
+
+    def __init__(self, inner: Any, policies: Any) -> None:
+        object.__setattr__(self, "_inner", inner)
+        object.__setattr__(self, "_policies", policies)
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return self._inner.__class__
+
+    def __getattr__(self, name: str) -> Any:
+        if name in Cover.__slots__:  # not set yet: this one is being copied
+            raise AttributeError(name)
+        if name in self._refused:
+            raise AttributeError(f"{name} is not guarded: use it on the client that was given to wrap()")
+        return getattr(self._inner, name)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name in Cover.__slots__:
+            object.__setattr__(self, name, value)
+        else:
+            setattr(self._inner, name, value)
+
+    def __dir__(self) -> list[str]:
+        return [name for name in dir(self._inner) if name not in self._refused]
