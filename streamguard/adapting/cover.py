@@ -28,7 +28,7 @@ class Cover:
         object.__setattr__(self, "_inner", inner)
         object.__setattr__(self, "_policies", policies)
 
-    @property  # type: ignore[misc]
+    @property  # type: ignore[misc]  # it answers for the class behind it
     def __class__(self) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
         return self._inner.__class__
 

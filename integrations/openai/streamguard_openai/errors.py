@@ -20,7 +20,7 @@ def guard_error(error: Exception, settings: Settings) -> Exception:
     """Return an error of the same class that carries no text unguarded."""
     completion = getattr(error, "completion", None)
     if completion is not None and has_fields(completion):
-        error.completion = guard_whole(completion, settings)  # type: ignore[attr-defined]
+        error.completion = guard_whole(completion, settings)  # type: ignore[attr-defined]  # of the SDK, not imported
     rebuild = getattr(type(error), "from_exception_data", None)
     errors = getattr(error, "errors", None)
     if callable(rebuild) and callable(errors):

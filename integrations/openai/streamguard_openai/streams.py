@@ -76,7 +76,7 @@ class _Delegating:
             raise AttributeError(name)
         return getattr(self._stream, name)
 
-    @property  # type: ignore[misc]
+    @property  # type: ignore[misc]  # it answers for the class behind it
     def __class__(self) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride, reportIncompatibleVariableOverride]
         return cast("Any", type(self._stream))
 
