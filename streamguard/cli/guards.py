@@ -68,7 +68,10 @@ class GuardFlags:
                     f"the environment variable {KEY_VARIABLE} is empty; unset it or give it a key"
                 )
             key = secret.encode("utf-8", "surrogateescape") if secret else None
-            stages.append(Redactor(only=("secrets", "pii") if self.pii else (), key=key))
+            try:
+                stages.append(Redactor(only=("secrets", "pii") if self.pii else (), key=key))
+            except ModuleNotFoundError as missing:
+                raise click.UsageError(str(missing)) from None
         if not stages:
             raise click.UsageError("these flags leave no stage to guard with")
         return stages

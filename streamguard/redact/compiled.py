@@ -8,9 +8,13 @@ from streamguard.automaton import Matcher, Pattern, parse
 from streamguard.redact.obfuscation import with_breaks
 from streamguard.redact.placeholder import PLACEHOLDER, placeholder_of
 from streamguard.redact.rule import Rule
-from streamguard.session import PatternError
+from streamguard.session import Bound, PatternError
 
-__all__ = ["compiled"]
+__all__ = ["LIMIT", "STAGE", "bound_of", "compiled"]
+
+STAGE = "redactor"
+LIMIT = 256
+"""Characters after which a value that is still undecided counts as one, unless a redactor says otherwise."""
 
 
 @lru_cache(maxsize=64)
@@ -54,3 +58,10 @@ def _compile_alone(rule: Rule, limit: int) -> None:
         Matcher([rule.pattern()], limit=limit)
     except PatternError as error:
         raise PatternError(f"rule {rule.id!r}: {error}") from None
+
+
+def bound_of(matcher: Matcher, number: int, rule: Rule, limit: int) -> Bound:
+    """The most characters that one of the rules of a matcher holds back."""
+    characters, open_ended = matcher.bound(number)
+    policy = f"counts as a value after {limit} characters" if open_ended else ""
+    return Bound(STAGE, rule.id, characters, policy)

@@ -25,11 +25,11 @@ from typing import TYPE_CHECKING, Any
 
 from streamguard.automaton import Matcher
 from streamguard.redact.allowed import Allowed
-from streamguard.redact.compiled import compiled
+from streamguard.redact.compiled import LIMIT, bound_of, compiled
 from streamguard.redact.placeholder import PlaceholderFunction
 from streamguard.redact.rule import Rule
 from streamguard.redact.selection import Action, actions_of, select
-from streamguard.redact.session import STAGE, RedactorSession
+from streamguard.redact.session import RedactorSession
 from streamguard.session import Bound, Finding, FindingHandler, HiddenHandler, Session, Transformer
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class Redactor(Transformer):
     allowed: Allowed | None = field(default=None, repr=False, compare=False)
     key: bytes | None = field(default=None, repr=False)
     placeholder: PlaceholderFunction | None = None
-    limit: int = 256
+    limit: int = LIMIT
     obfuscated: bool = False
     _matcher: Matcher = field(repr=False, compare=False, kw_only=True)
     _watch: Redactor | None = field(default=None, repr=False, compare=False)
@@ -81,7 +81,7 @@ class Redactor(Transformer):
         actions: Mapping[str, Action] | None = None,
         key: bytes | None = None,
         placeholder: PlaceholderFunction | None = None,
-        limit: int = 256,
+        limit: int = LIMIT,
         obfuscated: bool = False,
     ) -> None:
         """Compile the rules.
@@ -177,12 +177,9 @@ class Redactor(Transformer):
 
     def bounds(self) -> tuple[Bound, ...]:
         """The most characters each rule holds back."""
-        found: list[Bound] = []
-        for number, rule in enumerate(self.rules):
-            characters, open_ended = self._matcher.bound(number)
-            policy = f"counts as a value after {self.limit} characters" if open_ended else ""
-            found.append(Bound(STAGE, rule.id, characters, policy))
-        return tuple(found)
+        return tuple(
+            bound_of(self._matcher, number, rule, self.limit) for number, rule in enumerate(self.rules)
+        )
 
 
 @lru_cache(maxsize=64)

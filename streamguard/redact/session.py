@@ -17,14 +17,14 @@ from streamguard.automaton import (
     swallow,
 )
 from streamguard.redact.allowed import Allowed
+from streamguard.redact.compiled import STAGE
 from streamguard.redact.obfuscation import plain, plain_token
 from streamguard.redact.placeholder import Digest, PlaceholderFunction, placeholder
 from streamguard.redact.rule import Rule
 from streamguard.session import End, Finding, FindingHandler, Session, StreamBlocked
 
-__all__ = ["SHORT", "STAGE", "RedactorSession", "Settings"]
+__all__ = ["SHORT", "RedactorSession", "Settings"]
 
-STAGE = "redactor"
 TELLING = 6
 """Characters after which the beginning of a value without a literal may be one, after a doubtful end."""
 SHORT = 256

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 
 from click.testing import CliRunner
 
@@ -64,3 +66,17 @@ def test_personal_data_is_redacted_if_asked_for() -> None:
     assert CliRunner().invoke(app, ["scrub"], input=text).output == text
     assert CliRunner().invoke(app, ["scrub", "--pii"], input=text).output == "write to [REDACTED:email]"
     assert CliRunner().invoke(app, ["scrub", "--pii", "--no-redact"], input=text).exit_code == 2
+
+
+def test_without_the_extra_rules_are_listed_and_personal_data_is_refused_in_one_line() -> None:
+    program = (
+        "import sys; sys.modules['stdnum'] = sys.modules['phonenumbers'] = None\n"
+        "from streamguard.cli import main; sys.exit(main())\n"
+    )
+    run = [sys.executable, "-c", program]
+    listed = subprocess.run([*run, "rules", "us-ssn"], capture_output=True, text=True, check=True)  # noqa: S603 - our own
+    assert "us-ssn (pii-identity)" in listed.stdout
+    refused = subprocess.run([*run, "scrub", "--pii"], input="x", capture_output=True, text=True, check=False)  # noqa: S603 - our own
+    assert refused.returncode == 2
+    assert refused.stderr.count("\n") == 1
+    assert "pip install 'streamguard-llm[pii]'" in refused.stderr
