@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from streamguard.automaton import (
     END,
@@ -120,6 +120,7 @@ class RedactorSession(Session):
         "_value",
         "_watch",
     )
+    stage: ClassVar[str] = STAGE
 
     def __init__(
         self, settings: Settings, matcher: Matcher, watch: Session | None, on_finding: FindingHandler | None
@@ -314,7 +315,7 @@ class RedactorSession(Session):
 
     def _block(self, scan: Scan, rule: str, value: Value) -> int:
         """End the stream; what was shown before comes out first, whatever the chunks."""
-        finding = Finding(STAGE, rule, "blocked", value.start, value.length)
+        finding = Finding(self.stage, rule, "blocked", value.start, value.length)
         if self._on_finding is not None:
             self._on_finding(finding)
         self._blocked = StreamBlocked(finding)
@@ -325,7 +326,7 @@ class RedactorSession(Session):
 
     def _report(self, rule: str, action: str, at: int, length: int) -> None:
         if self._on_finding is not None:
-            self._on_finding(Finding(STAGE, rule, action, self._offset + at, length))
+            self._on_finding(Finding(self.stage, rule, action, self._offset + at, length))
 
     def _doubtful(self, state: State, scan: Scan) -> int:
         """Where a half-received secret begins: a thread past what its rule is told by."""
