@@ -1,0 +1,119 @@
+"""How a stream ends that a guard has to end: in the form its protocol has for it.
+
+The texts are the same whatever has happened: nothing is said of what was found.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Literal
+
+from streamguard.session import StreamBlocked
+
+__all__ = ["DONE", "Ending", "closing_events", "ending_of", "error_body", "error_line"]
+
+Ending = Literal["blocked", "failed", "broken"]
+"""A rule has blocked the stream; the guard has failed; the stream has broken off."""
+
+DONE = "[DONE]"
+
+_MESSAGES: dict[Ending, str] = {
+    "blocked": "The response was stopped: it held what must not be shown.",
+    "failed": "The response was stopped: it could not be guarded.",
+    "broken": "The response broke off.",
+}
+_IDENTITY = ("id", "object", "created", "model", "system_fingerprint")
+
+
+def ending_of(failure: Exception) -> Ending:
+    """Tell how a stream ends that a guard has given up."""
+    return "blocked" if isinstance(failure, StreamBlocked) else "failed"
+
+
+def error_body(ending: Ending) -> dict[str, Any]:
+    """Return an error in the form that OpenAI's API has, and most others read."""
+    error = {
+        "message": _MESSAGES[ending],
+        "type": "content_filter" if ending == "blocked" else "server_error",
+        "param": None,
+        "code": f"stream_{ending}",
+    }
+    return {"error": error}
+
+
+def closing_events(family: str, last: Any, ending: Ending) -> list[tuple[str, Any]]:
+    """Return the events that end a stream, each with its name; `DONE` is one.
+
+    Args:
+        family: whose stream it is; empty if that is not known.
+        last: the last event that came, if any; only its ids and its type are used.
+        ending: what has happened.
+    """
+    event: dict[str, Any] = last if isinstance(last, dict) else {}
+    match family:
+        case "anthropic":
+            error = {"type": "api_error", "message": _MESSAGES[ending]}
+            return [("error", {"type": "error", "error": error})]
+        case "google":
+            error = {"code": 500, "message": _MESSAGES[ending], "status": "INTERNAL"}
+            return [("", {"error": error})]
+        case "openai" if "choices" not in event and isinstance(event.get("type"), str):
+            return [_failed(event, ending)]
+        case "openai" if ending == "blocked":
+            return [("", _filtered(event)), ("", DONE)]
+        case "openai":
+            return [("", error_body(ending)), ("", DONE)]
+        case _:
+            return [("error", error_body(ending))]
+
+
+def _filtered(event: dict[str, Any]) -> dict[str, Any]:
+    """A last chunk of a completion, as it comes from a provider whose filter has struck."""
+    chunk: dict[str, Any] = {name: event[name] for name in _IDENTITY if name in event}
+    empty: dict[str, Any] = {"text": ""} if event.get("object") == "text_completion" else {"delta": {}}
+    indices = {
+        choice["index"]
+        for choice in event.get("choices") or ()
+        if isinstance(choice, dict) and isinstance(choice.get("index"), int)
+    }
+    chunk["choices"] = [
+        {"index": index, **empty, "logprobs": None, "finish_reason": "content_filter"}
+        for index in sorted(indices or {0})
+    ]
+    return chunk
+
+
+def _failed(event: dict[str, Any], ending: Ending) -> tuple[str, dict[str, Any]]:
+    number = event.get("sequence_number")
+    response = {
+        "id": _response_id(event),
+        "object": "response",
+        "created_at": int(time.time()),
+        "status": "failed",
+        "error": {"code": "server_error", "message": _MESSAGES[ending]},
+        "incomplete_details": None,
+        "instructions": None,
+        "metadata": {},
+        "model": "",
+        "output": [],
+        "parallel_tool_calls": True,
+        "temperature": None,
+        "tool_choice": "auto",
+        "tools": [],
+        "top_p": None,
+    }
+    failed: dict[str, Any] = {"type": "response.failed", "response": response}
+    if isinstance(number, int):
+        failed["sequence_number"] = number + 1
+    return "response.failed", failed
+
+
+def _response_id(event: dict[str, Any]) -> str:
+    response = event.get("response")
+    found = response.get("id") if isinstance(response, dict) else event.get("response_id")
+    return found if isinstance(found, str) else ""
+
+
+def error_line(ending: Ending) -> dict[str, str]:
+    """Return an error as a line of a stream of JSON Lines has it."""
+    return {"error": _MESSAGES[ending]}

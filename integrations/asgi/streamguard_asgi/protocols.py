@@ -1,0 +1,138 @@
+"""Which provider's events these are, and the adapter that guards them.
+
+An event of a known provider goes to that provider's adapter, one of no known shape to the
+`PlainAdapter`. Once a provider was recognised, events that say nothing of their own (`ping`,
+errors, additions of a router) are taken for its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Literal, cast
+
+from streamguard_anthropic import MessagesAdapter
+from streamguard_google import GenerateContentAdapter
+from streamguard_openai.streams import StreamAdapter
+from streamguard_openai.texts import Settings
+
+from streamguard import End
+from streamguard.adapting import Adapter
+from streamguard_asgi.plain import PlainAdapter
+
+__all__ = ["Events", "Family", "Parsed", "Shown", "StreamProtocol", "family_of"]
+
+StreamProtocol = Literal[
+    "auto", "openai-chat", "openai-completions", "openai-responses", "anthropic", "google", "text"
+]
+"""What the events of a stream are; `"auto"` tells by their shape, event by event."""
+
+Family = Literal["openai", "anthropic", "google", "plain"]
+
+_ANTHROPIC = frozenset(
+    {
+        "message_start",
+        "content_block_start",
+        "content_block_delta",
+        "content_block_stop",
+        "message_delta",
+        "message_stop",
+    }
+)
+_GOOGLE = ("candidates", "promptFeedback", "usageMetadata")
+
+
+class Parsed(dict[str, Any]):
+    """An event as it came. What an adapter makes of it is a dictionary of the ordinary kind.
+
+    Attributes:
+        source: what it was parsed from, given back where the event is shown unchanged.
+    """
+
+    __slots__ = ("source",)
+
+    def __init__(self, value: dict[str, Any], source: Any) -> None:
+        super().__init__(value)
+        self.source = source
+
+    def __copy__(self) -> dict[str, Any]:
+        return dict(self)
+
+
+Shown = tuple[str, Any]
+"""The name of an event (empty for that of its `type`, or none), and the event."""
+
+
+def family_of(event: dict[str, Any]) -> Family | None:
+    """Tell whose event this is by its shape."""
+    kind = event.get("type")
+    if "choices" in event or (isinstance(kind, str) and kind.startswith("response.")):
+        return "openai"
+    if kind in _ANTHROPIC or (kind == "error" and isinstance(event.get("error"), dict)):
+        return "anthropic"
+    if kind is None and any(name in event for name in _GOOGLE):
+        return "google"
+    return None
+
+
+def family_of_protocol(protocol: StreamProtocol) -> Family | None:
+    """Tell whose protocol this is; `None` where the events have to say it."""
+    if protocol in ("anthropic", "google"):
+        return cast("Family", protocol)
+    return "openai" if protocol.startswith("openai-") else None
+
+
+class Events:
+    """The JSON events of one stream. It does no I/O.
+
+    Attributes:
+        family: whose event came last.
+    """
+
+    __slots__ = ("_adapters", "_fixed", "_plain", "_settings", "family")
+
+    def __init__(
+        self, settings: Settings, protocol: StreamProtocol, text_fields: frozenset[str] | None = None
+    ) -> None:
+        self._settings = settings
+        self._fixed = family_of_protocol(protocol)
+        self._plain = PlainAdapter(settings, text_fields)
+        self._adapters: dict[Family, Adapter[Any]] = {}
+        self.family: Family | None = self._fixed
+
+    def event(self, event: Any, name: str = "") -> Iterable[Shown]:
+        """Take the next event and return what may be shown now.
+
+        Args:
+            event: a `Parsed`, or JSON that is no object.
+            name: the name it came under.
+        """
+        if not isinstance(event, Parsed):
+            return self._plain.event(event, name)
+        family = self._fixed or family_of(event) or self.family or "plain"
+        self.family = family
+        if family == "plain":
+            return self._plain.event(event, name)
+        adapter = self._adapters.get(family)
+        if adapter is None:
+            adapter = self._adapters[family] = self._make(family)
+        return [("", shown) for shown in adapter.event(event)]
+
+    def end(self, end: End) -> list[Shown]:
+        """Return what was held and may be shown."""
+        held = [("", shown) for adapter in self._adapters.values() for shown in adapter.end(end)]
+        self._adapters.clear()
+        return held + self._plain.end(end)
+
+    def _make(self, family: Family) -> Adapter[Any]:
+        chosen = self._settings
+        if family == "openai":
+            return StreamAdapter(chosen)
+        make: Any = MessagesAdapter if family == "anthropic" else GenerateContentAdapter
+        adapter: Adapter[Any] = make(
+            chosen.guard,
+            tool_args=chosen.tool_args,
+            reasoning=chosen.reasoning,
+            tool_guard=chosen.tool_guard,
+            on_finding=chosen.on_finding,
+        )
+        return adapter
