@@ -6,8 +6,10 @@
 """
 
 from streamguard_asgi.body import BytesGuard
+from streamguard_asgi.choosing import JSON_TYPES, STREAM_TYPES, BodyKind, GuardOptions, guard_for
 from streamguard_asgi.json_guard import JSONGuard
 from streamguard_asgi.lines_guard import NDJSONGuard
+from streamguard_asgi.middleware import GuardChoice, StreamGuardMiddleware
 from streamguard_asgi.plain import TEXT_FIELDS
 from streamguard_asgi.protocols import StreamProtocol
 from streamguard_asgi.sse import EventTooLargeError, ServerSentEvent, SSEDecoder, encode_event
@@ -15,15 +17,22 @@ from streamguard_asgi.sse_guard import SSEGuard
 from streamguard_asgi.text_guard import TextGuard
 
 __all__ = [
+    "JSON_TYPES",
+    "STREAM_TYPES",
     "TEXT_FIELDS",
+    "BodyKind",
     "BytesGuard",
     "EventTooLargeError",
+    "GuardChoice",
+    "GuardOptions",
     "JSONGuard",
     "NDJSONGuard",
     "SSEDecoder",
     "SSEGuard",
     "ServerSentEvent",
+    "StreamGuardMiddleware",
     "StreamProtocol",
     "TextGuard",
     "encode_event",
+    "guard_for",
 ]

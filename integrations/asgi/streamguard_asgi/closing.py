@@ -8,6 +8,8 @@ from __future__ import annotations
 import time
 from typing import Any, Literal
 
+from streamguard_openai.shapes import is_dict, is_list
+
 from streamguard.session import StreamBlocked
 
 __all__ = ["DONE", "Ending", "closing_events", "ending_of", "error_body", "error_line"]
@@ -49,14 +51,14 @@ def closing_events(family: str, last: Any, ending: Ending) -> list[tuple[str, An
         last: the last event that came, if any; only its ids and its type are used.
         ending: what has happened.
     """
-    event: dict[str, Any] = last if isinstance(last, dict) else {}
+    event = last if is_dict(last) else {}
     match family:
         case "anthropic":
-            error = {"type": "api_error", "message": _MESSAGES[ending]}
-            return [("error", {"type": "error", "error": error})]
+            return [
+                ("error", {"type": "error", "error": {"type": "api_error", "message": _MESSAGES[ending]}})
+            ]
         case "google":
-            error = {"code": 500, "message": _MESSAGES[ending], "status": "INTERNAL"}
-            return [("", {"error": error})]
+            return [("", {"error": {"code": 500, "message": _MESSAGES[ending], "status": "INTERNAL"}})]
         case "openai" if "choices" not in event and isinstance(event.get("type"), str):
             return [_failed(event, ending)]
         case "openai" if ending == "blocked":
@@ -71,10 +73,9 @@ def _filtered(event: dict[str, Any]) -> dict[str, Any]:
     """A last chunk of a completion, as it comes from a provider whose filter has struck."""
     chunk: dict[str, Any] = {name: event[name] for name in _IDENTITY if name in event}
     empty: dict[str, Any] = {"text": ""} if event.get("object") == "text_completion" else {"delta": {}}
-    indices = {
-        choice["index"]
-        for choice in event.get("choices") or ()
-        if isinstance(choice, dict) and isinstance(choice.get("index"), int)
+    choices: Any = event["choices"] if is_list(event.get("choices")) else ()
+    indices: set[int] = {
+        choice["index"] for choice in choices if is_dict(choice) and isinstance(choice.get("index"), int)
     }
     chunk["choices"] = [
         {"index": index, **empty, "logprobs": None, "finish_reason": "content_filter"}
@@ -85,7 +86,7 @@ def _filtered(event: dict[str, Any]) -> dict[str, Any]:
 
 def _failed(event: dict[str, Any], ending: Ending) -> tuple[str, dict[str, Any]]:
     number = event.get("sequence_number")
-    response = {
+    response: dict[str, Any] = {
         "id": _response_id(event),
         "object": "response",
         "created_at": int(time.time()),
@@ -110,7 +111,7 @@ def _failed(event: dict[str, Any], ending: Ending) -> tuple[str, dict[str, Any]]
 
 def _response_id(event: dict[str, Any]) -> str:
     response = event.get("response")
-    found = response.get("id") if isinstance(response, dict) else event.get("response_id")
+    found = response.get("id") if is_dict(response) else event.get("response_id")
     return found if isinstance(found, str) else ""
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any, cast
+from typing import Any
 
 from streamguard_anthropic import guard_response as guard_message
 from streamguard_google import guard_response as guard_content
+from streamguard_openai.shapes import is_dict, is_list
 from streamguard_openai.texts import Settings
 from streamguard_openai.whole import guard_whole
 
@@ -101,7 +102,7 @@ class JSONGuard(Body):
 
     def _guarded(self, value: Any) -> Any:
         chosen = self._settings
-        family = family_of_whole(value) if isinstance(value, dict) else None
+        family = family_of_whole(value) if is_dict(value) else None
         if family == "openai":
             return guard_whole(value, chosen)
         if family is not None:
@@ -114,7 +115,7 @@ class JSONGuard(Body):
                 tool_guard=chosen.tool_guard,
                 on_finding=chosen.on_finding,
             )
-        if isinstance(value, list) and (chunks := _chunks(value)):
+        if is_list(value) and (chunks := _chunks(value)):
             return self._array(value, chunks)
         return guard_object(value, chosen.guard, on_finding=chosen.on_finding)
 
@@ -139,6 +140,4 @@ def family_of_whole(response: dict[str, Any]) -> Family | None:
 
 def _chunks(value: list[Any]) -> list[dict[str, Any]]:
     """The items, if they are chunks of a provider."""
-    if all(isinstance(item, dict) and family_of(item) is not None for item in value):
-        return cast("list[dict[str, Any]]", value)
-    return []
+    return value if all(is_dict(item) and family_of(item) is not None for item in value) else []

@@ -13,7 +13,7 @@ from streamguard.adapting import JsonLane, Lanes, ReasoningPolicy, ToolArgsPolic
 from streamguard.session import FindingHandler
 from streamguard_asgi.body import Body
 from streamguard_asgi.closing import Ending, error_line
-from streamguard_asgi.protocols import Events, Parsed
+from streamguard_asgi.protocols import Events, Parsed, parsed
 from streamguard_asgi.reading import dumped, is_json, loaded
 from streamguard_asgi.sse import MAX_EVENT, EventTooLargeError
 
@@ -118,15 +118,15 @@ class NDJSONGuard(Body):
             if self._broken is None:
                 lane = JsonLane(self._settings.guard)
                 self._broken = lane.session(on_finding=self._settings.on_finding)
-            shown = self._broken.feed(text)
-            return line if shown == text else shown.encode("utf-8", "replace")
+            safe = self._broken.feed(text)
+            return line if safe == text else safe.encode("utf-8", "replace")
         if not faithful:
             line = _encoded(dumped(value, text))
         self._last = text
         before = self._end_broken()
         if isinstance(value, str):
             return before + self._string(line, value)
-        came = Parsed(value, line) if isinstance(value, dict) else value
+        came = parsed(value, line)
         if not isinstance(value, dict | list):
             return before + line
         shown = self._events.event(came)

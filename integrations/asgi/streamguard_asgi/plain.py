@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, cast
 
 from streamguard_openai.chat import end_of
+from streamguard_openai.shapes import is_dict, is_list, text_of
 from streamguard_openai.texts import KEPT, Settings
 
 from streamguard import End
@@ -137,10 +138,10 @@ class PlainAdapter:
             shown = piece(path, value)
             return value if shown == value else shown
         items: Iterable[tuple[Any, Any]]
-        if isinstance(value, dict):
-            items = cast("dict[str, Any]", value).items()
-        elif isinstance(value, list):
-            items = enumerate(cast("list[Any]", value))
+        if is_dict(value):
+            items = value.items()
+        elif is_list(value):
+            items = enumerate(value)
         else:
             return value
         changes = {
@@ -148,7 +149,7 @@ class PlainAdapter:
         }
         if not changes:
             return value
-        result = dict(value) if isinstance(value, dict) else list(value)
+        result: Any = dict(value) if is_dict(value) else list(value)
         for part, new in changes.items():
             result[part] = new
         return result
@@ -178,10 +179,10 @@ class PlainAdapter:
 def _about(event: Any, name: str) -> tuple[str, str, End | None]:
     """Tell the type of an event, what it is a part of, and whether and how it ends texts."""
     end = closed_by(name)
-    if not isinstance(event, dict):
+    if not is_dict(event):
         return "", "", end
-    own = cast("dict[str, Any]", event)
-    kind = own["type"] if isinstance(own.get("type"), str) else ""
+    own = event
+    kind = text_of(own, "type")
     ident = ""
     end = end or closed_by(kind)
     if kind.lower().endswith(("delta", "content")) or end is not None:

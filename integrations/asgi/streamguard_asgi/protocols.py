@@ -12,6 +12,7 @@ from typing import Any, Literal, cast
 
 from streamguard_anthropic import MessagesAdapter
 from streamguard_google import GenerateContentAdapter
+from streamguard_openai.shapes import is_dict
 from streamguard_openai.streams import StreamAdapter
 from streamguard_openai.texts import Settings
 
@@ -19,14 +20,14 @@ from streamguard import End
 from streamguard.adapting import Adapter
 from streamguard_asgi.plain import PlainAdapter
 
-__all__ = ["Events", "Family", "Parsed", "Shown", "StreamProtocol", "family_of"]
+__all__ = ["Events", "Family", "Parsed", "Shown", "StreamProtocol", "family_of", "parsed"]
 
 StreamProtocol = Literal[
     "auto", "openai-chat", "openai-completions", "openai-responses", "anthropic", "google", "text"
 ]
 """What the events of a stream are; `"auto"` tells by their shape, event by event."""
 
-Family = Literal["openai", "anthropic", "google", "plain"]
+Family = Literal["openai", "anthropic", "google"]
 
 _ANTHROPIC = frozenset(
     {
@@ -62,6 +63,11 @@ Shown = tuple[str, Any]
 """The name of an event (empty for that of its `type`, or none), and the event."""
 
 
+def parsed(value: Any, source: Any) -> Any:
+    """Note what an event was parsed from, if it is an object."""
+    return Parsed(value, source) if is_dict(value) else value
+
+
 def family_of(event: dict[str, Any]) -> Family | None:
     """Tell whose event this is by its shape."""
     kind = event.get("type")
@@ -85,7 +91,7 @@ class Events:
     """The JSON events of one stream. It does no I/O.
 
     Attributes:
-        family: whose event came last.
+        family: whose event came last, of those that are known.
     """
 
     __slots__ = ("_adapters", "_fixed", "_plain", "_settings", "family")
@@ -94,7 +100,7 @@ class Events:
         self, settings: Settings, protocol: StreamProtocol, text_fields: frozenset[str] | None = None
     ) -> None:
         self._settings = settings
-        self._fixed = family_of_protocol(protocol)
+        self._fixed: Family | None = family_of_protocol(protocol)
         self._plain = PlainAdapter(settings, text_fields)
         self._adapters: dict[Family, Adapter[Any]] = {}
         self.family: Family | None = self._fixed
@@ -108,9 +114,8 @@ class Events:
         """
         if not isinstance(event, Parsed):
             return self._plain.event(event, name)
-        family = self._fixed or family_of(event) or self.family or "plain"
-        self.family = family
-        if family == "plain":
+        self.family = family = self._fixed or family_of(event) or self.family
+        if family is None:
             return self._plain.event(event, name)
         adapter = self._adapters.get(family)
         if adapter is None:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from streamguard_openai.shapes import text_of
 from streamguard_openai.texts import Settings
 
 from streamguard import End, Transformer
@@ -14,7 +15,7 @@ from streamguard.session import FindingHandler
 from streamguard_asgi.body import Body
 from streamguard_asgi.closing import DONE, Ending, closing_events
 from streamguard_asgi.plain import closed_by
-from streamguard_asgi.protocols import Events, Parsed, StreamProtocol
+from streamguard_asgi.protocols import Events, Parsed, StreamProtocol, parsed
 from streamguard_asgi.reading import dumped, is_json, loaded
 from streamguard_asgi.sse import MAX_EVENT, ServerSentEvent, SSEDecoder, encode_event, newline_of
 
@@ -119,7 +120,7 @@ class SSEGuard(Body):
             try:
                 value, faithful = loaded(data)
             except (ValueError, RecursionError):
-                if self._events.family not in (None, "plain"):
+                if self._events.family is not None:
                     safe = JsonLane(self._settings.guard).scrub(data, end=End.TRUNCATED)
                     return event.raw if safe == data else encode_event(safe, event.others)
             else:
@@ -132,9 +133,9 @@ class SSEGuard(Body):
         return self._text(event, data)
 
     def _json(self, event: ServerSentEvent, value: Any) -> bytes:
-        came = Parsed(value, event) if isinstance(value, dict) else value
+        came = parsed(value, event)
         self._last = (event, came)
-        kind = _type(came)
+        kind = text_of(came, "type")
         self._named = self._named or (event.event != "" and event.event == kind)
         self._finished = self._finished or kind in _LAST
         before = b""
@@ -155,9 +156,9 @@ class SSEGuard(Body):
             return raw
         if item is came:
             return event.raw
-        kind = _type(item)
+        kind = text_of(item, "type")
         others: Iterable[str] = ()
-        if came is not None and kind == _type(came):
+        if came is not None and kind == text_of(came, "type"):
             others = event.others
         elif name or (self._named and kind):
             others = (f"event: {name or kind}",)
@@ -233,7 +234,7 @@ class SSEGuard(Body):
     def _is_clean(self, line: str) -> bool:
         if line in self._clean:
             return True
-        clean = self._settings.guard.scrub(line, on_finding=self._settings.on_finding) == line
+        clean: bool = self._settings.guard.scrub(line, on_finding=self._settings.on_finding) == line
         if clean and len(self._clean) < _REMEMBERED and len(line) <= _SHORT:
             self._clean.add(line)
         return clean
@@ -241,11 +242,6 @@ class SSEGuard(Body):
 
 _LAST = frozenset({"message_stop", "response.completed", "response.incomplete", "response.failed", "error"})
 _REMEMBERED, _SHORT = 64, 64
-
-
-def _type(value: Any) -> str:
-    kind = value.get("type") if isinstance(value, dict) else None
-    return kind if isinstance(kind, str) else ""
 
 
 def _is_cut(event: ServerSentEvent) -> bool:
