@@ -1,0 +1,280 @@
+"""A conversation made shorter in five steps, for models of any provider.
+
+1. Old results of tools are cleared. If that is enough, it is all that is done.
+2. The head stays: instructions, and the first messages, which say what it is all about.
+3. The tail stays: the newest messages, up to a budget of tokens (see `split`).
+4. What is between the two is summarized by a function that is passed in.
+5. A summary that is there already is brought up to date, not summarized again.
+
+The invariants: no call is parted from its results; the messages of head and tail are the
+same objects; the result is never longer than what was given; what has been summarized once
+is not summarized again without something new; the summarizer sees no secret and no fence.
+
+Nothing is remembered of a conversation: the summary to be brought up to date is found in
+the messages. What is remembered is that the summarizer failed, and how long to leave it
+alone; meanwhile older turns are replaced by what is known of them without a model.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Protocol
+
+import anyio
+import anyio.to_thread
+
+from streamguard.context.engine import Compaction, ContextEngine
+from streamguard.context.messages import Message, Side, side
+from streamguard.context.prune import prune_results
+from streamguard.context.repair import repair
+from streamguard.context.shorten import shorten
+from streamguard.context.split import Split, split
+from streamguard.context.summary import (
+    Summary,
+    asks,
+    is_inserted,
+    latest_request,
+    summary_prompt,
+    without_model,
+)
+from streamguard.context.tokens import Budget, Ledger, TokenCounter, estimate_tokens
+from streamguard.context.transcript import Turn, read_turns, write_turns
+from streamguard.fence import MEMORY, REASONING, FenceScrubber
+from streamguard.redact import Redactor
+from streamguard.session import Finding, FindingHandler, Transformer
+
+__all__ = ["ContextCompressor", "PreCompressHook", "Summarizer"]
+
+_WORTH = 20  # what is less than this part of the budget is not worth a model's time
+_LEAST = 400  # tokens of a summary where the budget has no room left
+
+
+class Summarizer(Protocol):
+    """Asks a model for a summary."""
+
+    async def __call__(self, prompt: str, /, *, max_tokens: int) -> str:
+        """Answer a prompt in at most so many tokens; whatever it raises counts as a failure."""
+        ...
+
+
+PreCompressHook = Callable[[Sequence[Message]], Awaitable[str]]
+"""Is given the messages about to go, and returns notes that the summary is to keep."""
+
+
+class ContextCompressor(ContextEngine):
+    """Summarizes what is neither the beginning of a conversation nor its newest part.
+
+    One may serve any number of conversations at once.
+
+    *Delay*: that of the summarizer, at most `timeout`. *Memory*: nothing between calls.
+    """
+
+    __slots__ = (
+        "_budget",
+        "_clock",
+        "_cooldown",
+        "_counter",
+        "_first",
+        "_guard",
+        "_hook",
+        "_last",
+        "_on_finding",
+        "_resting_until",
+        "_summarizer",
+        "_timeout",
+    )
+
+    def __init__(
+        self,
+        summarizer: Summarizer,
+        *,
+        budget: Budget | int,
+        counter: TokenCounter = estimate_tokens,
+        guard: Transformer | None = None,
+        protect_first: int = 3,
+        protect_last: int = 4,
+        cooldown: float = 600.0,
+        timeout: float | None = 120.0,
+        clock: Callable[[], float] = time.monotonic,
+        on_pre_compress: PreCompressHook | None = None,
+        on_finding: FindingHandler | None = None,
+    ) -> None:
+        """Set up an engine.
+
+        Args:
+            summarizer: asks a model.
+            budget: what goes to what, or the model's window in tokens.
+            counter: counts the tokens of one message.
+            guard: what texts pass on their way to the summarizer, and its answer on the way
+                back; by default fences of memory and reasoning, and secrets, are taken out.
+            protect_first: messages kept at the beginning, besides instructions, as far as
+                whole units of them have no more than a quarter of the budget.
+            protect_last: messages kept at the end whatever their size.
+            cooldown: seconds in which a summarizer that has failed is not asked.
+            timeout: seconds after which a summarizer counts as failed; `None` is never.
+            clock: seconds that only go forward.
+            on_pre_compress: asked for notes before messages go. If it fails, there are none.
+            on_finding: is told what was taken out.
+
+        Raises:
+            ValueError: a number is out of range.
+        """
+        if protect_first < 0 or protect_last < 1 or cooldown < 0:
+            raise ValueError("protect_first and cooldown are 0 or more, protect_last is 1 or more")
+        self._summarizer = summarizer
+        self._budget = budget if isinstance(budget, Budget) else Budget(budget)
+        self._counter = counter
+        self._guard = guard or FenceScrubber(*MEMORY, *REASONING) | Redactor()
+        self._first = protect_first
+        self._last = protect_last
+        self._cooldown = cooldown
+        self._timeout = timeout
+        self._clock = clock
+        self._resting_until = float("-inf")
+        self._hook = on_pre_compress
+        self._on_finding = on_finding
+
+    async def count(self, messages: Sequence[Message], /) -> int:
+        """Count the tokens of a conversation."""
+        return await Ledger(self._counter).total(messages)
+
+    def due(self, tokens: int, /) -> bool:
+        """Tell whether so many tokens are above the budget's limit."""
+        return tokens > self._budget.limit
+
+    async def compact(
+        self, messages: Sequence[Message], /, *, focus: str = "", overhead: int = 0
+    ) -> Compaction:
+        """Make a conversation shorter.
+
+        Args:
+            messages: the conversation, in either form. It is not changed.
+            focus: a topic of which more is to be kept than of the rest.
+            overhead: tokens of the request besides the messages.
+
+        Returns:
+            The conversation to go on with. Where nothing can be gained it is the one that was
+            given, repaired.
+
+        Raises:
+            ValueError: a message has no role that is known.
+            Exception: whatever the counter raises. A summarizer that fails raises nothing.
+        """
+        ledger = Ledger(self._counter)
+        limit = self._budget.limit - overhead
+        given = repair(messages)
+        before = await ledger.total(messages)
+        parts = split(
+            given,
+            await ledger.sizes(given),
+            budget=self._budget,
+            limit=limit,
+            first=self._first,
+            last=self._last,
+        )
+        tokens = await ledger.total(given)
+        unchanged = Compaction(given, "none", before, tokens, tokens <= limit)
+
+        pruned = [*parts.head, *prune_results(parts.middle), *parts.tail]
+        after = await ledger.total(pruned)
+        if after <= limit // 2 and after < tokens and not focus:
+            return Compaction(pruned, "pruned", before, after, fits=True)
+
+        fresh = [message for message in parts.middle if not is_inserted(message)]
+        room = limit - await ledger.total(parts.head) - await ledger.total(parts.tail)
+        worth = await ledger.total(fresh) >= self._budget.limit // _WORTH
+        if not fresh or not (worth or 0 < room < tokens - (limit - room)):
+            return unchanged
+        budget = min(self._budget.summary(await ledger.total(parts.middle)), max(room, _LEAST))
+        inserted, failure = await self._replacement(parts, fresh, focus, budget)
+        after = limit - room + await ledger.total(inserted)
+        if after >= tokens:
+            return unchanged
+        return Compaction(
+            [*parts.head, *inserted, *parts.tail],
+            "fallback" if failure else "summarized",
+            before,
+            after,
+            after <= limit,
+            len(fresh),
+            failure,
+        )
+
+    async def _replacement(
+        self, parts: Split, fresh: list[Message], focus: str, budget: int
+    ) -> tuple[list[Message], str]:
+        """What stands for the middle, and the name of what kept it from being summarized."""
+        found: list[Finding] = []
+
+        def safe(text: str) -> str:
+            return self._guard.scrub(text, on_finding=found.append)
+
+        past = [summary for message in parts.middle if (summary := Summary.read(message))]
+        turns = await anyio.to_thread.run_sync(read_turns, fresh, self._guard, found.append)
+        previous = safe("\n\n".join(summary.body for summary in past))
+        body, failure = "", "Cooldown"
+        if self._clock() >= self._resting_until:
+            notes = safe(await self._notes(fresh))
+            prompt = await self._prompt(turns, previous, notes, safe(focus), budget)
+            answer, failure = await self._ask(prompt, budget)
+            body = safe(answer).strip()
+            if not body:
+                failure = failure or "EmptySummary"
+                self._resting_until = self._clock() + self._cooldown
+        if self._on_finding is not None:
+            for finding in found:
+                self._on_finding(finding)
+
+        request = ""
+        if not any(asks(message) for message in parts.tail):
+            request = latest_request(turns) or next((summary.request for summary in past[::-1]), "")
+        summary = Summary(body or without_model(turns, previous), request)
+        return await self._fitting(summary, _side(parts.head[::-1]), _side(parts.tail), budget), failure
+
+    async def _notes(self, messages: list[Message]) -> str:
+        if self._hook is None:
+            return ""
+        try:
+            return await self._hook(messages)
+        except Exception:  # notes of others are not worth a turn
+            return ""
+
+    async def _prompt(self, turns: list[Turn], previous: str, notes: str, focus: str, budget: int) -> str:
+        """What the summarizer is asked, in half a window."""
+        limit = self._budget.window // 2
+        characters = limit * 3
+        wanted = max(budget - 700, budget // 2)  # the rest is for the frame
+        while True:
+            transcript = write_turns(turns, characters)
+            prompt = summary_prompt(transcript, previous=previous, notes=notes, focus=focus, tokens=wanted)
+            if characters < 1000 or await self.count([{"role": "user", "content": prompt}]) <= limit:
+                return prompt
+            characters = characters * 3 // 4
+
+    async def _ask(self, prompt: str, budget: int) -> tuple[str, str]:
+        """The summarizer's answer, or the name of its error."""
+        try:
+            with anyio.fail_after(self._timeout):
+                return await self._summarizer(prompt, max_tokens=budget), ""
+        except Exception as error:
+            return "", type(error).__name__
+
+    async def _fitting(
+        self, summary: Summary, before: Side | None, after: Side | None, budget: int
+    ) -> list[Message]:
+        """Write a summary as messages, shortened until they have no more than so many tokens."""
+        while True:
+            inserted = summary.messages(before, after)
+            size = await self.count(inserted)
+            if size <= budget or not (summary.body or summary.request):
+                return inserted
+            share = min(budget / size, 0.9)
+            body = shorten(summary.body, int(len(summary.body) * share))
+            request = summary.request if body else shorten(summary.request, int(len(summary.request) * share))
+            summary = Summary(body, request)
+
+
+def _side(messages: Sequence[Message]) -> Side | None:
+    """Who speaks first, instructions aside."""
+    return next((side(message) for message in messages if side(message) != "system"), None)
