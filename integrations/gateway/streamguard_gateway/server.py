@@ -1,0 +1,53 @@
+"""The gateway behind uvicorn."""
+
+from __future__ import annotations
+
+import copy
+import socket
+
+import uvicorn
+
+from streamguard_gateway.gateway import Gateway
+
+__all__ = ["serve"]
+
+
+def serve(gateway: Gateway, /, *, host: str = "127.0.0.1", port: int = 8080, grace: float = 30.0) -> None:
+    """Serve until SIGTERM or SIGINT, then let the answers that have begun come to their end.
+
+    Args:
+        gateway: what to serve.
+        host: the address to listen on; only this machine reaches the default.
+        port: the port; 0 takes any that is free.
+        grace: seconds that running answers get; after them they are broken off.
+
+    Raises:
+        OSError: the address cannot be listened on.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.create_server((host, port), family=family, backlog=2048) as listening:
+        server_of(gateway, grace=grace).run(sockets=[listening])
+
+
+def server_of(gateway: Gateway, /, *, grace: float) -> uvicorn.Server:
+    """Make the server, which listens on nothing yet.
+
+    Args:
+        gateway: what to serve.
+        grace: seconds that running answers get when it is told to stop.
+    """
+    logs = copy.deepcopy(uvicorn.config.LOGGING_CONFIG)
+    logs["loggers"]["streamguard.gateway"] = {"handlers": ["default"], "level": "INFO", "propagate": False}
+    config = uvicorn.Config(
+        gateway,
+        log_config=logs,
+        http="h11",
+        ws="none",
+        lifespan="on",
+        access_log=False,  # its lines hold paths and queries
+        proxy_headers=False,
+        server_header=False,
+        date_header=False,
+        timeout_graceful_shutdown=max(1, round(grace)),
+    )
+    return uvicorn.Server(config)

@@ -1,0 +1,480 @@
+"""What passes, what is changed and what is refused, over real connections."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import socket
+import zlib
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+
+from streamguard import Pipeline, Redactor
+from streamguard.redact import Rule
+
+from .support import (
+    CANARY,
+    GUARD,
+    HIDDEN,
+    JSON,
+    SSE,
+    Answer,
+    Out,
+    Seen,
+    Setup,
+    chat,
+    completion,
+    replaying,
+    said,
+    setup,
+)
+
+CHAT = "/v1/chat/completions"
+
+
+@pytest.fixture(scope="module")
+def gateway() -> Iterator[Setup]:
+    with setup(replaying(chat("hello")), prefix="/up", pass_unguarded=("/v1/audio/*", "/v1/files/*")) as made:
+        yield made
+
+
+def whole(body: bytes, status: int = 200, headers: Any = JSON) -> Answer:
+    async def answer(seen: Seen, out: Out) -> None:
+        await out.whole(body, status, headers)
+
+    return answer
+
+
+def raw(url: str, data: bytes, *, until: bytes = b"") -> bytes:
+    """Send bytes, and read until the connection is closed or these bytes have come."""
+    parts = urlsplit(url)
+    with closing(socket.create_connection((parts.hostname, parts.port), timeout=10)) as connection:
+        connection.sendall(data)
+        got = b""
+        while piece := connection.recv(65536):
+            got += piece
+            if until and until in got:
+                break
+        return got
+
+
+def test_a_stream_is_guarded(gateway: Setup) -> None:
+    gateway.upstream.answer = replaying(chat(f"a {CANARY} b {HIDDEN}c"), every=11)
+    got = httpx.post(gateway.url + CHAT, json={"stream": True})
+    assert said(got.content) == "a [REDACTED:canary:e6b0d319] b c"
+    assert got.headers["content-type"] == "text/event-stream; charset=utf-8"
+    assert "content-length" not in got.headers
+
+
+def test_an_answer_that_comes_whole_is_guarded_and_has_its_new_length(gateway: Setup) -> None:
+    gateway.upstream.answer = whole(completion(f"a {CANARY} b"))
+    got = httpx.post(gateway.url + CHAT, json={})
+    assert got.json()["choices"][0]["message"]["content"] == "a [REDACTED:canary:e6b0d319] b"
+    assert int(got.headers["content-length"]) == len(got.content)
+
+
+def test_what_does_not_change_keeps_its_bytes(gateway: Setup) -> None:
+    body = b'{"choices" : [],\n "x": 1.50,"y":"\\u00e9\\/" }\n'
+    gateway.upstream.answer = whole(body)
+    assert httpx.post(gateway.url + CHAT, json={}).content == body
+
+
+def test_the_request_reaches_the_upstream_as_it_was_sent(gateway: Setup) -> None:
+    gateway.upstream.answer = whole(b"{}")
+    headers = [
+        ("Authorization", "Bearer k"),
+        ("X-Twice", "1"),
+        ("X-Twice", "2"),
+        ("Connection", "keep-alive, X-Hop"),
+        ("X-Hop", "1"),
+        ("TE", "trailers"),
+        ("Keep-Alive", "timeout=5"),
+        ("Proxy-Authorization", "secret"),
+        ("Range", "bytes=5-"),
+        ("Accept-Encoding", "br, gzip"),
+        ("Cookie", "a=b"),
+    ]
+    httpx.post(gateway.url + CHAT + "?a=1&b=%2F%20", headers=headers, content=b"raw \xff body")
+    seen = gateway.upstream.seen[-1]
+    assert (seen.method, seen.target) == ("POST", "/up" + CHAT + "?a=1&b=%2F%20")
+    assert seen.body == b"raw \xff body"
+    assert seen.all("authorization") == ["Bearer k"]
+    assert seen.all("x-twice") == ["1", "2"]
+    assert seen.all("cookie") == ["a=b"]
+    assert seen.all("host") == [f"127.0.0.1:{gateway.upstream.port}"]
+    assert seen.all("accept-encoding") == ["identity"]
+    names = {name for name, _ in seen.headers}
+    assert not names & {"connection", "x-hop", "te", "keep-alive", "proxy-authorization", "range"}
+
+
+def test_headers_of_the_answer_pass_except_those_of_the_hop_and_of_the_bytes(gateway: Setup) -> None:
+    gateway.upstream.answer = whole(
+        completion("x"),
+        headers=[
+            *JSON,
+            ("X-Request-Id", "r1"),
+            ("Set-Cookie", "a=1"),
+            ("Set-Cookie", "b=2"),
+            ("X-RateLimit-Remaining", "7"),
+            ("Keep-Alive", "timeout=5"),
+            ("Connection", "X-Hop"),
+            ("X-Hop", "1"),
+            ("ETag", '"e"'),
+            ("Content-MD5", "m"),
+            ("Accept-Ranges", "bytes"),
+            ("Alt-Svc", 'h3=":443"'),
+        ],
+    )
+    got = httpx.post(gateway.url + CHAT, json={})
+    assert got.headers["x-request-id"] == "r1"
+    assert got.headers["x-ratelimit-remaining"] == "7"
+    assert got.headers.get_list("set-cookie") == ["a=1", "b=2"]
+    assert not set(got.headers) & {"keep-alive", "x-hop", "etag", "content-md5", "accept-ranges", "alt-svc"}
+
+
+def test_no_cookie_passes_from_one_client_to_the_next(gateway: Setup) -> None:
+    gateway.upstream.answer = whole(b"{}", headers=[*JSON, ("set-cookie", "session=mine; path=/")])
+    httpx.post(gateway.url + CHAT, json={})
+    httpx.post(gateway.url + CHAT, json={})
+    assert gateway.upstream.seen[-1].all("cookie") == []
+
+
+@pytest.mark.parametrize("status", [400, 401, 404, 429, 500, 503, 529])
+def test_errors_of_the_upstream_pass_guarded(gateway: Setup, status: int) -> None:
+    error = {"error": {"message": f"you said {CANARY}", "type": "x", "code": None}}
+    gateway.upstream.answer = whole(json.dumps(error).encode(), status, [*JSON, ("retry-after", "3")])
+    got = httpx.post(gateway.url + CHAT, json={})
+    assert got.status_code == status
+    assert got.headers["retry-after"] == "3"
+    assert got.json()["error"]["message"] == "you said [REDACTED:canary:e6b0d319]"
+
+
+def test_an_error_page_is_guarded_as_text(gateway: Setup) -> None:
+    gateway.upstream.answer = whole(f"<p>{CANARY}</p>".encode(), 502, [("content-type", "text/html")])
+    got = httpx.post(gateway.url + CHAT, json={})
+    assert (got.status_code, got.text) == (502, "<p>[REDACTED:canary:e6b0d319]</p>")
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "deflate"])
+@pytest.mark.parametrize("streamed", [True, False])
+def test_an_upstream_that_compresses_all_the_same_is_read(
+    gateway: Setup, encoding: str, streamed: bool
+) -> None:
+    body = chat(f"a {CANARY} b") if streamed else completion(f"a {CANARY} b")
+    packed = gzip.compress(body) if encoding == "gzip" else zlib.compress(body)
+    kind = SSE if streamed else JSON
+    gateway.upstream.answer = replaying(packed, every=10, headers=[*kind, ("content-encoding", encoding)])
+    got = httpx.post(gateway.url + CHAT, json={})
+    assert "content-encoding" not in got.headers
+    assert b"[REDACTED:canary:e6b0d319]" in got.content
+    assert CANARY.encode() not in got.content
+
+
+def test_each_event_of_a_compressed_stream_comes_when_it_was_sent(gateway: Setup) -> None:
+    packer = zlib.compressobj(wbits=31)
+    events = [event + b"\n\n" for event in chat("one two three").split(b"\n\n") if event]
+
+    async def answer(seen: Seen, out: Out) -> None:
+        await out.head(200, [*SSE, ("content-encoding", "gzip")])
+        for event in events[:-1]:
+            await out.chunk(packer.compress(event) + packer.flush(zlib.Z_SYNC_FLUSH))
+        await out.gone()  # no more comes until the client has what came so far
+
+    gateway.upstream.answer = answer
+    got = b""
+    with httpx.stream("POST", gateway.url + CHAT, json={}) as response:
+        for piece in response.iter_bytes():
+            got += piece
+            if said(got) == "one two three":
+                break
+    assert said(got) == "one two three"
+
+
+def test_a_compression_nobody_asked_for_is_refused(gateway: Setup) -> None:
+    gateway.upstream.answer = whole(CANARY.encode(), headers=[*JSON, ("content-encoding", "br")])
+    got = httpx.post(gateway.url + CHAT, json={})
+    assert got.status_code == 502
+    assert got.json()["error"]["code"] == "encoding"
+    assert got.headers["x-should-retry"] == "false"
+
+
+@pytest.mark.parametrize(
+    "kind", ["audio/mpeg", "application/octet-stream", "text/plain", "", "application/json; charset=utf-16"]
+)
+def test_a_type_without_a_guard_is_refused_on_guarded_routes(gateway: Setup, kind: str) -> None:
+    gateway.upstream.answer = whole(CANARY.encode(), headers=[("content-type", kind)] if kind else [])
+    got = httpx.post(gateway.url + CHAT, json={})
+    assert got.status_code == 502
+    assert got.json()["error"]["code"] == "unguardable"
+    assert CANARY not in got.text
+
+
+def test_events_under_the_name_of_json_are_refused(gateway: Setup) -> None:
+    gateway.upstream.answer = whole(chat(CANARY))
+    got = httpx.post(gateway.url + CHAT, json={})
+    assert (got.status_code, got.json()["error"]["code"]) == (502, "not_json")
+
+
+def test_an_error_of_a_type_without_a_guard_keeps_its_status(gateway: Setup) -> None:
+    gateway.upstream.answer = whole(CANARY.encode(), 429, [("content-type", "image/png")])
+    got = httpx.post(gateway.url + CHAT, json={})
+    assert got.status_code == 429
+    assert got.json()["error"]["code"] == "unguardable"
+
+
+def test_other_routes_pass_what_comes_whole_guarded(gateway: Setup) -> None:
+    gateway.upstream.answer = whole(json.dumps({"data": [{"id": "m1", "note": CANARY}]}).encode())
+    assert httpx.get(gateway.url + "/v1/models").json() == {
+        "data": [{"id": "m1", "note": "[REDACTED:canary:e6b0d319]"}]
+    }
+    gateway.upstream.answer = whole(CANARY.encode(), headers=[("content-type", "text/plain")])
+    assert httpx.get(gateway.url + "/v1/other").text == "[REDACTED:canary:e6b0d319]"
+
+
+@pytest.mark.parametrize("kind", ["text/event-stream", "application/x-ndjson", "audio/mpeg"])
+def test_other_routes_refuse_what_has_no_known_protocol(gateway: Setup, kind: str) -> None:
+    gateway.upstream.answer = replaying(chat(CANARY), headers=[("content-type", kind)])
+    got = httpx.get(gateway.url + "/v1/other")
+    assert (got.status_code, got.json()["error"]["code"]) == (502, "unguardable")
+
+
+def test_a_path_that_may_pass_unguarded_passes_as_it_is(gateway: Setup) -> None:
+    body = gzip.compress(CANARY.encode() * 3)
+    gateway.upstream.answer = whole(
+        body, 206, [("content-type", "audio/mpeg"), ("content-encoding", "gzip"), ("etag", '"e"')]
+    )
+    with httpx.stream("GET", gateway.url + "/v1/audio/speech", headers={"range": "bytes=0-"}) as got:
+        assert b"".join(got.iter_raw()) == body
+    assert got.status_code == 206
+    assert got.headers["etag"] == '"e"'
+    assert got.headers["content-length"] == str(len(body))
+    assert gateway.upstream.seen[-1].all("range") == ["bytes=0-"]
+
+
+@pytest.mark.parametrize("path", ["/v1/audio/../chat/completions", "/v1/audio/%2e%2E/chat/completions"])
+def test_no_detour_leads_past_the_guard(gateway: Setup, path: str) -> None:
+    before = len(gateway.upstream.seen)
+    got = raw(gateway.url, f"GET {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n".encode())
+    assert got.startswith(b"HTTP/1.1 400 ")
+    assert len(gateway.upstream.seen) == before
+
+
+def test_everything_may_pass_but_the_guarded_routes_stay_guarded() -> None:
+    with setup(replaying(chat(CANARY)), pass_unguarded=("*",)) as gateway:
+        assert CANARY in said(httpx.post(gateway.url + "/v1/unknown", json={}).content)
+        assert CANARY not in said(httpx.post(gateway.url + CHAT, json={}).content)
+        gateway.upstream.answer = whole(b"RIFF" + CANARY.encode(), headers=[("content-type", "audio/wav")])
+        assert httpx.post(gateway.url + CHAT, json={}).content == b"RIFF" + CANARY.encode()
+
+
+@pytest.mark.parametrize("status", [204, 304])
+def test_an_answer_without_a_body_passes(gateway: Setup, status: int) -> None:
+    async def answer(seen: Seen, out: Out) -> None:
+        await out.head(status, [("x-a", "1")], chunked=False)
+
+    gateway.upstream.answer = answer
+    got = httpx.post(gateway.url + CHAT, json={})
+    assert (got.status_code, got.headers["x-a"], got.content) == (status, "1", b"")
+
+
+def test_an_empty_answer_needs_no_type(gateway: Setup) -> None:
+    gateway.upstream.answer = whole(b"", headers=[])
+    got = httpx.delete(gateway.url + "/v1/responses/r1")
+    assert (got.status_code, got.content) == (200, b"")
+
+
+def test_head_passes(gateway: Setup) -> None:
+    async def answer(seen: Seen, out: Out) -> None:
+        await out.head(200, [*JSON, ("content-length", "1234"), ("x-a", "1")], chunked=False)
+
+    gateway.upstream.answer = answer
+    got = httpx.head(gateway.url + CHAT)
+    assert (got.status_code, got.headers["x-a"]) == (200, "1")
+    assert "content-length" not in got.headers
+    assert gateway.upstream.seen[-1].method == "HEAD"
+
+
+def test_a_preflight_of_a_browser_is_answered_by_the_upstream(gateway: Setup) -> None:
+    headers = [("access-control-allow-origin", "https://app.example"), ("access-control-allow-headers", "*")]
+    gateway.upstream.answer = whole(b"", 200, headers)
+    got = httpx.options(
+        gateway.url + CHAT,
+        headers={"origin": "https://app.example", "access-control-request-method": "POST"},
+    )
+    assert got.status_code == 200
+    assert got.headers["access-control-allow-origin"] == "https://app.example"
+    seen = gateway.upstream.seen[-1]
+    assert seen.method == "OPTIONS"
+    assert seen.all("access-control-request-method") == ["POST"]
+
+
+def test_a_web_socket_is_refused(gateway: Setup) -> None:
+    before = len(gateway.upstream.seen)
+    got = raw(
+        gateway.url,
+        b"GET /v1/realtime HTTP/1.1\r\nhost: x\r\nconnection: Upgrade\r\nupgrade: websocket\r\n"
+        b"sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
+    )
+    assert got.startswith(b"HTTP/1.1 501 ")
+    assert len(gateway.upstream.seen) == before
+
+
+def test_redirects_lead_back_to_the_gateway_or_nowhere(gateway: Setup) -> None:
+    for given, shown in (
+        (f"{gateway.upstream.url}/up/v1/x?q=1", "/v1/x?q=1"),
+        ("/up/v1/x", "/v1/x"),
+        ("/elsewhere", "/elsewhere"),
+        ("relative", "relative"),
+    ):
+        gateway.upstream.answer = whole(b"", 307, [("location", given)])
+        got = httpx.post(gateway.url + CHAT, json={})
+        assert (got.status_code, got.headers["location"]) == (307, shown)
+    for given in ("https://elsewhere.example/x", "//elsewhere.example/x", f"{gateway.upstream.url}1/x"):
+        gateway.upstream.answer = whole(b"", 307, [("location", given)])
+        got = httpx.post(gateway.url + CHAT, json={})
+        assert (got.status_code, got.json()["error"]["code"]) == (502, "redirect")
+
+
+def test_expect_is_answered_by_the_gateway(gateway: Setup) -> None:
+    gateway.upstream.answer = whole(b'{"ok":1}')
+    request = f"POST {CHAT} HTTP/1.1\r\nhost: x\r\nexpect: 100-continue\r\ncontent-length: 2\r\n\r\n".encode()
+    assert raw(gateway.url, request, until=b"\r\n\r\n") == b"HTTP/1.1 100 Continue\r\n\r\n"
+    done = raw(gateway.url, request + b"{}", until=b'{"ok":1}')
+    assert b"HTTP/1.1 200 " in done
+    assert gateway.upstream.seen[-1].all("expect") == []
+
+
+def test_a_request_in_chunks_with_trailers_arrives_whole(gateway: Setup) -> None:
+    gateway.upstream.answer = whole(b'{"ok":1}')
+    request = (
+        f"POST {CHAT} HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\ntrailer: X-T\r\n\r\n".encode()
+        + b'3;ext=1\r\n{"a\r\n4\r\n":1}\r\n0\r\nX-T: smuggled\r\n\r\n'
+    )
+    assert b"200 OK" in raw(gateway.url, request, until=b'{"ok":1}')
+    seen = gateway.upstream.seen[-1]
+    assert seen.body == b'{"a":1}'
+    assert seen.all("content-length") == ["7"]
+    assert seen.all("transfer-encoding") == seen.all("x-t") == seen.all("trailer") == []
+
+
+def test_trailers_of_the_upstream_do_not_pass(gateway: Setup) -> None:
+    async def answer(seen: Seen, out: Out) -> None:
+        await out.head(200, [*SSE, ("trailer", "X-T")])
+        await out.raw(b"%x;ext=%s\r\n" % (len(chat("hi")), CANARY.encode()) + chat("hi") + b"\r\n")
+        await out.raw(f"0\r\nX-T: {CANARY}\r\n\r\n".encode())
+
+    gateway.upstream.answer = answer
+    request = f"POST {CHAT} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
+    got = raw(gateway.url, request.encode())
+    assert b"[DONE]" in got
+    assert CANARY.encode() not in got
+
+
+def test_an_old_client_is_served(gateway: Setup) -> None:
+    gateway.upstream.answer = replaying(chat("hello"))
+    got = raw(gateway.url, f"POST {CHAT} HTTP/1.0\r\ncontent-length: 0\r\n\r\n".encode())
+    head, _, body = got.partition(b"\r\n\r\n")
+    assert b"chunked" not in head
+    assert said(body) == "hello"
+
+
+def test_connections_are_used_again(gateway: Setup) -> None:
+    gateway.upstream.answer = whole(b'{"ok":1}')
+    request = f"POST {CHAT} HTTP/1.1\r\nhost: x\r\ncontent-length: 0\r\n\r\n".encode()
+    parts = urlsplit(gateway.url)
+    with closing(socket.create_connection((parts.hostname, parts.port), timeout=10)) as connection:
+        for _ in range(3):
+            connection.sendall(request)
+            got = b""
+            while b'{"ok":1}' not in got:
+                got += connection.recv(65536)
+            assert got.startswith(b"HTTP/1.1 200 ")
+
+
+def test_the_client_is_told_in_its_protocols_form_what_was_refused(gateway: Setup) -> None:
+    gateway.upstream.answer = whole(b"x", headers=[("content-type", "audio/mpeg")])
+    got = httpx.post(gateway.url + "/v1/messages", json={}).json()
+    assert got["type"] == "error"
+    assert got["error"]["type"] == "api_error"
+    got = httpx.post(gateway.url + CHAT, json={}).json()
+    assert set(got["error"]) == {"message", "type", "param", "code"}
+
+
+def test_structured_output_stays_valid() -> None:
+    content = json.dumps({"password": "hunter2hunter", "n": 1})
+    rule = Rule("any", r"hunter2hunter")
+    with setup(replaying(chat(content, every=1)), guard=Redactor((rule,))) as gateway:
+        asked = {"stream": True, "response_format": {"type": "json_object"}}
+        shown = json.loads(said(httpx.post(gateway.url + CHAT, json=asked).content))
+    assert shown["n"] == 1
+    assert shown["password"].startswith("[REDACTED:any:")
+
+
+def test_requests_are_guarded_when_asked_to() -> None:
+    with setup(whole(b"{}"), guard=Pipeline(), request_guard=GUARD) as gateway:
+        call = {
+            "id": CANARY,
+            "type": "function",
+            "function": {"name": "f", "arguments": f'{{"a":"{CANARY}"}}'},
+        }
+        messages = [
+            {"role": "user", "content": f"my key is {CANARY}"},
+            {"role": "user", "content": [{"type": "text", "text": CANARY}]},
+            {"role": "assistant", "content": None, "tool_calls": [call]},
+        ]
+        httpx.post(gateway.url + CHAT, json={"model": "m", "messages": messages, "stop": ["é"]})
+        sent = json.loads(gateway.upstream.seen[-1].body)
+        assert sent["messages"][0]["content"] == "my key is [REDACTED:canary:e6b0d319]"
+        assert sent["messages"][1]["content"][0]["text"] == "[REDACTED:canary:e6b0d319]"
+        arguments = sent["messages"][2]["tool_calls"][0]["function"]["arguments"]
+        assert json.loads(arguments) == {"a": "[REDACTED:canary:e6b0d319]"}
+        assert sent["messages"][2]["tool_calls"][0]["id"] == CANARY
+        untouched = b'{ "messages": [],"n" : 1.0}'
+        httpx.post(gateway.url + CHAT, content=untouched)
+        assert gateway.upstream.seen[-1].body == untouched
+        before = len(gateway.upstream.seen)
+        assert httpx.post(gateway.url + CHAT, content=b"{").status_code == 400
+        packed = {"content-encoding": "gzip"}
+        assert httpx.post(gateway.url + CHAT, content=b"x", headers=packed).status_code == 415
+        assert len(gateway.upstream.seen) == before
+
+
+def test_health_and_metrics_are_the_gateways_own(gateway: Setup) -> None:
+    before = len(gateway.upstream.seen)
+    assert httpx.get(gateway.url + "/healthz").json() == {"status": "ok"}
+    found = {"stage": "redactor", "rule": "canary", "action": "redacted"}
+    redacted = gateway.count("streamguard_findings_total", **found)
+    done = gateway.count("streamguard_streams_total", route="chat", outcome="complete")
+    pieces = gateway.count("streamguard_hold_back_characters_count")
+    assert len(gateway.upstream.seen) == before
+    gateway.upstream.answer = replaying(chat(f"a {CANARY}", every=1), every=200)
+    httpx.post(gateway.url + CHAT, json={})
+    assert gateway.count("streamguard_findings_total", **found) == redacted + 1
+    assert gateway.count("streamguard_streams_total", route="chat", outcome="complete") == done + 1
+    assert gateway.count("streamguard_hold_back_characters_count") > pieces
+    assert gateway.count("streamguard_hold_back_characters_sum") > 0
+    assert gateway.count("streamguard_added_latency_seconds_count") > 0
+    assert gateway.count("streamguard_streams_active") == 0
+    assert CANARY not in httpx.get(gateway.url + "/metrics").text
+
+
+@pytest.mark.parametrize(
+    "url", ["", "api.example.com", "ftp://x", "https://", "https://u:p@x", "https://x?q=1", "https://x#f"]
+)
+def test_an_upstream_that_is_none_is_refused(url: str) -> None:
+    from streamguard_gateway import Gateway
+
+    with pytest.raises(ValueError, match="upstream"):
+        Gateway(url, GUARD)
+
+
+def test_limits_are_positive() -> None:
+    from streamguard_gateway import Limits
+
+    with pytest.raises(ValueError, match="read must be more than 0"):
+        Limits(read=0)
