@@ -202,6 +202,10 @@ class Session(ABC):
     def _flush(self, end: End, /) -> str:
         """Return what is still to be shown; called once, last."""
 
+    def _finish(self, text: str, end: End, /) -> str:
+        """Take the last of the text; a stage may look for less where it knows that nothing follows."""
+        return self._feed(text) + self._flush(end)
+
 
 class Transformer(ABC):
     """Settings of a guard: immutable, hashable, free to share between streams."""
@@ -237,6 +241,8 @@ class Transformer(ABC):
     ) -> str:
         """Guard a whole text. Every stream of the same text comes to the same result."""
         session = self.session(on_finding=on_finding, on_hidden=on_hidden)
+        if isinstance(text, str) and isinstance(end, End):
+            return session._finish(text, end)
         return session.feed(text) + session.flush(end)
 
     def transform(
@@ -365,5 +371,10 @@ class _PipelineSession(Session):
     def _flush(self, end: End, /) -> str:
         tail = ""
         for session in self._sessions:
-            tail = (session._feed(tail) if tail else "") + session.flush(end)
+            tail = session._finish(tail, end) if tail else session.flush(end)
         return tail
+
+    def _finish(self, text: str, end: End, /) -> str:
+        for session in self._sessions:
+            text = session._finish(text, end)
+        return text

@@ -110,16 +110,18 @@ class Matcher(Decider):
 
     # -- states -----------------------------------------------------------------
 
-    def resumed(self, state: State, before: str) -> State:
-        """A state of another view, in this one; `before` is the text before it."""
-        if state.matcher is self:
-            return state
-        return self._state(self.after(before).config.behind, state.config.context, state.config.groups)
+    def resumed(self, state: State, before: State) -> State:
+        """A state of another view, in this one; in `before` nothing is under way there."""
+        return self._state(before.config.behind, state.config.context, state.config.groups)
 
     def after(self, text: str, *, start: bool = False) -> State:
         """The state with nothing under way, where `text` stands before."""
-        passed = self.passed(1 if start else 0)
-        for char in text[-self._reach :]:
+        return self.read_on(1 if start else 0, text[-self._reach :])
+
+    def read_on(self, behind: int, text: str) -> State:
+        """The state with nothing under way, where `behind` stands before `text`."""
+        passed = self.passed(behind & self._looks)
+        for char in text:
             passed = passed[char]
         return passed.state
 

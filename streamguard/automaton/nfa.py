@@ -68,9 +68,10 @@ class Free:
     consuming: tuple[int, ...]
     accepts: tuple[int, ...]
     conditional: tuple[tuple[int, Behind | Ahead], ...]
+    reads: int  # bits of the sets it reads a character of
     moves: dict[int, tuple[set[int], set[int]]] = field(
         default_factory=dict[int, tuple[set[int], set[int]]]
-    )  # of contexts and of values, by the class of the next character
+    )  # of contexts and of values, by those of the bits that the next character has
 
 
 class Nfa:
@@ -317,9 +318,12 @@ class Nfa:
                 asking.append(state)
                 continue
             accepts.update(free.accepts)
-            moves = free.moves.get(mask)
+            met = mask & free.reads
+            if not met:
+                continue
+            moves = free.moves.get(met)
             if moves is None:
-                moves = free.moves[mask] = self._read_apart(free.consuming, mask)
+                moves = free.moves[met] = self._read_apart(free.consuming, met)
             context |= moves[0]
             value |= moves[1]
         if asking:
@@ -346,13 +350,16 @@ class Nfa:
             return free
         seen = {state}
         stack = [state]
+        read = 0
         consuming: list[int] = []
         accepts: set[int] = set()
         conditional: list[tuple[int, Behind | Ahead]] = []
         while stack:
             reached = stack.pop()
-            if self.reads[reached] is not None:
+            reads = self.reads[reached]
+            if reads is not None:
                 consuming.append(reached)
+                read |= 1 << reads[0]
             rule = self.accept[reached]
             if rule is not None:
                 accepts.add(rule)
@@ -362,7 +369,7 @@ class Nfa:
                 elif target not in seen:
                     seen.add(target)
                     stack.append(target)
-        free = self._free[state] = Free(tuple(consuming), tuple(accepts), tuple(conditional))
+        free = self._free[state] = Free(tuple(consuming), tuple(accepts), tuple(conditional), read)
         return free
 
     def read(self, states: Iterable[int], mask: int) -> set[int]:

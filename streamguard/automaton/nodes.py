@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 __all__ = [
     "Alternation",
@@ -18,6 +19,7 @@ __all__ = [
     "fixed_width",
     "flat",
     "nullable",
+    "one_of",
     "reads",
     "sequences_of",
 ]
@@ -33,6 +35,10 @@ class CharSet:
 
     source: str
     flags: int = 0
+
+
+one_of = lru_cache(maxsize=4096)(CharSet)
+"""The same object for the same set: patterns are made of few sets, and of each many times."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ from streamguard.automaton.nodes import (
     Repeat,
     branches_of,
     fixed_width,
+    one_of,
     reads,
     sequences_of,
 )
@@ -44,7 +45,7 @@ _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "v": "\v", "a": "\a"}
 
 _END = LookAhead((), end=True, negated=False)
 _START = LookBehind(((),), negated=False)
-_WORD = CharSet(r"\w")
+_WORD = one_of(r"\w")
 
 
 @lru_cache(maxsize=1024)
@@ -179,7 +180,7 @@ class _Parser:
             return self.escape()
         self.at += 1
         if char == ".":
-            return CharSet(".", self.flags & _DOTALL)
+            return one_of(".", self.flags & _DOTALL)
         if char == "^":
             return _START
         if char == "$":
@@ -189,7 +190,7 @@ class _Parser:
         return self.literal(char)
 
     def literal(self, char: str) -> CharSet:
-        return CharSet(re.escape(char), self.flags & _CASE)
+        return one_of(re.escape(char), self.flags & _CASE)
 
     def charset(self) -> CharSet:
         stop = first = self.at + 2 if self.pattern.startswith("^", self.at + 1) else self.at + 1
@@ -197,14 +198,14 @@ class _Parser:
             stop += 2 if self.pattern[stop] == "\\" else 1
         source = self.pattern[self.at : stop + 1]
         self.at = stop + 1
-        return CharSet(source, self.flags & _CASE)
+        return one_of(source, self.flags & _CASE)
 
     def escape(self) -> Node:
         at = self.at
         char = self.pattern[at + 1]
         self.at += 2
         if char in "dDwWsS":
-            return CharSet("\\" + char, self.flags & _ASCII)
+            return one_of("\\" + char, self.flags & _ASCII)
         if char == "b":
             return self.boundary(inside=False)
         if char == "B":
@@ -228,7 +229,7 @@ class _Parser:
         return self.literal(char)
 
     def boundary(self, *, inside: bool) -> Node:
-        word = CharSet(_WORD.source, self.flags & _ASCII)
+        word = one_of(_WORD.source, self.flags & _ASCII)
         return Alternation(
             tuple(
                 Concat(

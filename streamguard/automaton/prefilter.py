@@ -145,8 +145,12 @@ class Prefilter:
         owners, most = self._cut[far]
         self._cut[far] = owners | self._families[number], max(most, characters)
 
-    def stops(self, data: str) -> Callable[[int], Stop]:
+    def stops(self, data: str, *, last: bool = False) -> Callable[[int], Stop]:
         """Look through `data`, as far as is asked.
+
+        Args:
+            data: the text.
+            last: nothing follows it, so that nothing is cut off.
 
         Returns:
             A function from a position to the next stop that has not been told: where one of
@@ -157,7 +161,7 @@ class Prefilter:
             return lambda position: Stop(position, size, ALL)
         if not self.skips:
             return self._characters(data)
-        tail = self._tail(data)  # the next one last
+        tail = [] if last else self._tail(data)  # the next one last
         found: list[tuple[int, int, int, int]] = []  # the next one last
         searched = -1  # anchors of matches that begin before are known
         reach = self._longest + self.lead - 1

@@ -101,7 +101,7 @@ def _affordable(part: Node, enough: int, ways: int) -> Probe | None:
 
 
 def _later(parts: Sequence[Node], begun: Iterable[CharSet] = ()) -> str:
-    """Ask for the character that has to come, if what stands before it is known; within reason.
+    """Ask for the mark that has to come, if what stands before it is known; within reason.
 
     Args:
         parts: what follows.
@@ -121,15 +121,16 @@ def _marks(parts: Sequence[Node], begun: Iterable[CharSet] = ()) -> tuple[set[Ch
         if isinstance(part, LookAhead) and not part.negated and not part.end:
             return between, set(part.sets)
         if isinstance(part, CharSet):
-            if members(part) is not None:
+            known = members(part)
+            if known is not None and not any(map(str.isalnum, known)):
                 return between, {part}
             between.add(part)
         elif isinstance(part, Alternation):
             branches = [_marks(flat(branch)) for branch in part.branches]
-            known = [branch for branch in branches if branch is not None]
-            if len(known) == len(branches):
-                return between.union(*(one for one, _ in known)), set[CharSet]().union(
-                    *(one for _, one in known)
+            marked = [branch for branch in branches if branch is not None]
+            if len(marked) == len(branches):
+                return between.union(*(one for one, _ in marked)), set[CharSet]().union(
+                    *(one for _, one in marked)
                 )
             between |= _sets(part)
         elif isinstance(part, Repeat):

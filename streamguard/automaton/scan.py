@@ -31,13 +31,30 @@ class Scan:
         state: the state there.
     """
 
-    __slots__ = ("_again", "_plain", "_stop", "_stops", "_walk_to", "at", "data", "matcher", "state")
+    __slots__ = (
+        "_again",
+        "_behind",
+        "_from",
+        "_last",
+        "_plain",
+        "_stop",
+        "_stops",
+        "_walk_to",
+        "at",
+        "data",
+        "matcher",
+        "state",
+    )
 
-    def __init__(self, matcher: Matcher, state: State, data: str, at: int = 0) -> None:
+    def __init__(self, matcher: Matcher, state: State, data: str, at: int = 0, *, last: bool = False) -> None:
+        """Begin at `at` in `state`; where the data is the `last`, what is not there will not come."""
+        self._last = last
         self.matcher = matcher
         self.state = state
         self.data = data
         self.at: int = at
+        self._from = at  # what stands before is known there
+        self._behind = state.config.behind
         self._walk_to = at
         self._stops: Callable[[int], Stop] | None = None
         self._stop: Stop | None = None
@@ -50,22 +67,22 @@ class Scan:
         size = len(data) if stop is None else stop
         while at < size:
             until = min(at + (SHORT_BLOCK if state.quiet else BLOCK), size)
-            if state.matcher is not self.matcher or (
-                state.quiet and at >= self._walk_to and size - at > BLOCK
-            ):
+            free = state.quiet and at >= self._walk_to
+            if state.matcher is not self.matcher or (free and size - at > BLOCK):
                 ahead = self._ahead(at)
-                if at >= ahead.start:
-                    state = state.matcher.also(ahead.owners).resumed(state, _before(data, at))
+                if at >= ahead.start or free:
+                    if free:
+                        at = min(max(ahead.start, at), size)
+                        if at == size and self._last:
+                            state = self.matcher.start
+                            break
+                        state = self._idle(self.matcher.view(ahead.owners if at < size else ALL), at)
+                    else:
+                        state = self._follow(state, state.matcher.also(ahead.owners), at)
                     self._walk_to = max(self._walk_to, ahead.end)
                     self._passed()
                     continue
-                if state.quiet and at >= self._walk_to and ahead.start - at > MAX_LOOK_BEHIND:
-                    at = min(ahead.start, size)
-                    state = self.matcher.view(ahead.owners if at < size else ALL).after(_before(data, at))
-                    self._walk_to = ahead.end
-                    self._passed()
-                    continue
-                until = min(until, max(ahead.start, at + 1))
+                until = min(until, ahead.start)
             block = iter(data[at:until])
             try:
                 for char in block:
@@ -75,8 +92,18 @@ class Scan:
                 self.state = state
                 return decided.decision
             at = until
-        self.state, self.at = self.matcher.resumed(state, _before(data, at)), at
+        self.state, self.at = state if self._last else self._follow(state, self.matcher, at), at
         return None
+
+    def _follow(self, state: State, view: Matcher, at: int) -> State:
+        """A state, in the view of other rules."""
+        return state if state.matcher is view else view.resumed(state, self._idle(view, at))
+
+    def _idle(self, view: Matcher, at: int) -> State:
+        """The state in which nothing is under way."""
+        if at - self._from < MAX_LOOK_BEHIND:
+            return view.read_on(self._behind, self.data[self._from : at])
+        return view.after(self.data[at - MAX_LOOK_BEHIND : at])
 
     def resume(self, state: State, at: int) -> None:
         """Go on in `state` from `at`, which may lie before what has been read."""
@@ -85,6 +112,7 @@ class Scan:
         if self._stops is not None and prefilter.skips:
             self._again = prefilter.around(self._plain, at)
         self.state, self.at = state, at
+        self._from, self._behind = at, state.config.behind
 
     def refuse(self, decision: Decision) -> Decision | None:
         """Go on as if the decided group had never begun."""
@@ -96,12 +124,12 @@ class Scan:
 
     def _look(self) -> Callable[[int], Stop]:
         if not self.matcher.nfa.folded:
-            return self.matcher.prefilter.stops(self.data)
+            return self.matcher.prefilter.stops(self.data, last=self._last)
         if shows_nothing(self.data):
             size = len(self.data)
             return lambda position: Stop(position, size, ALL)
         self._plain = fold_text(self.data)
-        return self.matcher.prefilter.stops(self._plain)
+        return self.matcher.prefilter.stops(self._plain, last=self._last)
 
     def _ahead(self, at: int) -> Stop:
         """The next place at which more rules have to be followed."""
@@ -117,11 +145,6 @@ class Scan:
             self._again.pop()
         else:
             self._stop = None
-
-
-def _before(data: str, at: int) -> str:
-    """As much of the text before as a pattern can ask for."""
-    return data[max(at - MAX_LOOK_BEHIND, 0) : at]
 
 
 def swallow(tail: Tail, data: str, at: int, ended: int | None = None) -> tuple[Tail | None, int, int, int]:

@@ -112,6 +112,7 @@ class RedactorSession(Session):
         "_aside",
         "_blocked",
         "_held",
+        "_last",
         "_matcher",
         "_offset",
         "_on_finding",
@@ -135,6 +136,7 @@ class RedactorSession(Session):
         self._state = matcher.start
         self._held = ""
         self._offset = 0  # of the first held character, in the input
+        self._last = False  # nothing follows the text that is being read
         self._value: Value | None = None
 
     @property
@@ -171,7 +173,7 @@ class RedactorSession(Session):
             self._watch.feed(text)
 
     def _decide(self, text: str) -> str:
-        scan = Scan(self._matcher, self._state, self._held + text, len(self._held))
+        scan = Scan(self._matcher, self._state, self._held + text, len(self._held), last=self._last)
         out: list[str] = []
         shown = self._run(scan, out)
         if self._value is None:
@@ -191,7 +193,7 @@ class RedactorSession(Session):
             self._watch.flush(end)
         if self._blocked is not None:
             raise self._blocked
-        scan = Scan(self._matcher, self._state, self._held, len(self._held))
+        scan = Scan(self._matcher, self._state, self._held, len(self._held), last=self._last)
         size = len(scan.data)
         out: list[str] = []
         shown = 0
@@ -207,12 +209,13 @@ class RedactorSession(Session):
                 continue
             if unsure:
                 doubt = min(doubt if doubt >= shown else size, self._doubtful(scan.state, scan))
-            outcome = self._matcher.finish(scan.state.config)
+            matcher = scan.state.matcher
+            outcome = matcher.finish(scan.state.config)
             chosen = None
             while isinstance(outcome, Decision) and chosen is None:
                 chosen = self._choose(scan, outcome)
                 if chosen is None:
-                    outcome = self._matcher.settle(outcome.refused)
+                    outcome = matcher.settle(outcome.refused)
             if not isinstance(outcome, Decision) or chosen is None:
                 break
             if unsure and size - outcome.age > doubt:
@@ -224,6 +227,12 @@ class RedactorSession(Session):
             self._report("half-received", "dropped", doubt, size - doubt)
         out.append(scan.data[shown : doubt if unsure else size])
         return "".join(out)
+
+    def _finish(self, text: str, end: End, /) -> str:
+        self._last = end not in {End.TRUNCATED, End.ERROR}  # after these the beginning of a secret matters
+        if self._aside:
+            self._look_aside(text)
+        return self._decide(text) + self._flush(end)
 
     def _run(self, scan: Scan, out: list[str], shown: int = 0) -> int:
         """Go through the decisions up to the end of the data, or to a value that goes on.
