@@ -1,0 +1,93 @@
+"""Errors of a model that quote its text.
+
+LangChain hands an error to its caller, to callbacks and to tracers, which print it with the
+errors that led to it. Some quote the answer (`ValidationError`, `JSONDecodeError`), some carry the
+response it came in, which tracing reads.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from streamguard import StreamGuardError
+from streamguard.adapting import guard_object
+from streamguard_langchain.settings import Settings
+
+__all__ = ["GuardedModelError", "guard_error"]
+
+_FIRST_FAILURE = 400  # status; below it the body of a response is the model's answer
+
+
+class GuardedModelError(StreamGuardError):
+    """Stands for an error of the model that quotes what the guard takes out.
+
+    Attributes:
+        error_type: name of the error's class.
+    """
+
+    def __init__(self, error_type: str) -> None:
+        super().__init__(f"the model failed with {error_type}; its message quotes what must not be shown")
+        self.error_type = error_type
+
+
+def guard_error(error: Exception, settings: Settings, /) -> Exception:
+    """Return the error itself if it quotes nothing that the guard takes out, else one that does not.
+
+    The one that does not is of the same class where that can be copied, otherwise it is a
+    `GuardedModelError`. The error given is not changed.
+    """
+    chain = _chain(error)
+    if not any(_speaks(link, settings) for link in chain):
+        return error
+    made = _copy(error, settings)
+    if made is None or _speaks(made, settings):
+        made = GuardedModelError(type(error).__name__)
+    made.__traceback__ = error.__traceback__
+    made.__cause__ = made.__context__ = None
+    made.__suppress_context__ = True
+    return made
+
+
+def _chain(error: BaseException) -> list[BaseException]:
+    chain: list[BaseException] = []
+    link: BaseException | None = error
+    while link is not None and link not in chain:
+        chain.append(link)
+        link = link.__cause__ or link.__context__
+    return chain
+
+
+def _speaks(error: BaseException, settings: Settings) -> bool:
+    """Tell whether an error says what the guard takes out."""
+    if _answer(error) is not None:
+        return True
+    try:
+        texts = [str(error), *(getattr(error, "__notes__", None) or ())]
+    except Exception:
+        return True
+    if any(settings.guard.scrub(text) != text for text in texts):
+        return True
+    values = {"args": error.args, **vars(error)}
+    return any(guard_object(value, settings.guard) is not value for value in values.values())
+
+
+def _answer(error: BaseException) -> Any:
+    """Return the response that an error carries, if that is an answer of the model."""
+    response = getattr(error, "response", None)
+    status = getattr(response, "status_code", None)
+    return response if isinstance(status, int) and status < _FIRST_FAILURE else None
+
+
+def _copy(error: Exception, settings: Settings) -> Exception | None:
+    try:
+        made = copy.copy(error)
+        made.args = guard_object(error.args, settings.guard)
+        for name, value in vars(error).items():
+            if name == "response" and _answer(error) is not None:
+                delattr(made, name)
+            elif name != "__notes__":
+                setattr(made, name, guard_object(value, settings.guard))
+    except Exception:
+        return None
+    return made if type(made) is type(error) else None

@@ -1,0 +1,49 @@
+"""The way in: tool results and human messages, guarded before the model sees them."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from langchain_core.messages import BaseMessage, ChatMessage, FunctionMessage, HumanMessage, ToolMessage
+
+from streamguard import Transformer
+from streamguard.adapting import Path, guard_object
+from streamguard.session import FindingHandler
+from streamguard_langchain.settings import is_kept
+
+__all__ = ["guard_inputs"]
+
+_ROLES = frozenset({"human", "user", "tool", "function"})
+
+
+def guard_inputs(
+    messages: list[BaseMessage], guard: Transformer, /, *, on_finding: FindingHandler | None = None
+) -> list[BaseMessage]:
+    """Guard the content of tool results and human messages: each text of it, alone.
+
+    Args:
+        messages: what is to be sent to a model; they are not changed, copies replace them.
+        guard: what their texts go through. Encoded data (images, files) is left as it is.
+        on_finding: called with each finding.
+    """
+    return [_guarded(message, guard, on_finding) for message in messages]
+
+
+def _guarded(message: BaseMessage, guard: Transformer, on_finding: FindingHandler | None) -> BaseMessage:
+    ours = isinstance(message, HumanMessage | ToolMessage | FunctionMessage) or (
+        isinstance(message, ChatMessage) and message.role in _ROLES
+    )
+    if not ours:
+        return message
+    content: Any = message.content
+    safe = guard_object(content, guard, select=_is_text, on_finding=on_finding)
+    if safe is content:
+        return message
+    made = copy.copy(message)
+    vars(made)["content"] = safe
+    return made
+
+
+def _is_text(path: Path) -> bool:
+    return not any(isinstance(part, str) and is_kept(part) for part in path) and "url" not in path

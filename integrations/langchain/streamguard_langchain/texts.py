@@ -1,0 +1,316 @@
+"""The texts of one message: found by a walk over its parts, each guarded in a lane of its own.
+
+The same walk serves chunks and whole messages. A lane is named by the way to its text, with the
+`index` of a block where it has one, since that is how LangChain merges chunks: strings that
+stand at the same place are joined. Of a whole message every text ends; of a chunk only those
+whose end can be told from it.
+
+A block of content ends where a block with another index begins: before a tool's as before a
+tool call. The last block ends, as all other texts do, the way the response does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+from streamguard import End
+from streamguard.adapting import JsonLane, Lanes, Unchanged, guard_object
+from streamguard_langchain.settings import Role, Settings, block_role, is_kept, is_tool_block, role_of
+
+__all__ = ["Key", "Place", "Texts", "grafted"]
+
+Key = tuple[str | int, ...]
+"""Names a lane: the field of the message, then names and indices."""
+
+Place = tuple[Any, tuple[str | int, ...]]
+"""A field's value, and the way in it to a text."""
+
+_SIGNATURES = ("signature", "thought_signature")
+_DROPPED: Any = object()
+
+
+class Texts:
+    """The lanes of one response.
+
+    *Memory*: the sessions, and for each open lane the field of the chunk it was last seen in.
+    """
+
+    __slots__ = ("_blocks", "_count", "_guards", "_roles", "_settings", "_unchanged", "lanes", "places")
+
+    def __init__(self, settings: Settings, *, json_content: bool = False) -> None:
+        """Begin a response.
+
+        Args:
+            settings: what the user has chosen.
+            json_content: the answer is JSON (a structured output): only its strings are guarded.
+        """
+        guard = settings.guard
+        self._settings = settings
+        self.lanes = Lanes(guard, on_finding=settings.on_finding)
+        self.places: dict[Key, Place] = {}
+        self._guards: dict[Role, Any] = {
+            "text": JsonLane(guard) if json_content else guard,
+            "reasoning": guard,
+            "json": JsonLane(settings.for_tools),
+            "tool": settings.for_tools,
+        }
+        self._roles: dict[Key, Role] = {}
+        self._unchanged: dict[Key, Unchanged] = {}
+        self._blocks: dict[str | int, None] = {}  # of content, whose texts may go on
+        self._count = 0
+
+    def content(self, content: Any, end: End | None, *, whole: bool = False) -> Any:
+        """Guard the content of a message; `end` is `None` while the stream goes on."""
+        if isinstance(content, str):
+            return self._text(("content",), (content, ()), content, "text", end)
+        keys = [_block_key(block, position, whole=whole) for position, block in enumerate(content)]
+        shown: list[Any] = []
+        for position, block in enumerate(content):
+            following = content[position + 1] if position + 1 < len(content) else None
+            ends = end
+            if following is not None and keys[position + 1] != keys[position] and _ends(keys[position]):
+                ends = _before(following)
+            new = self._block(("content", keys[position]), block, (content, (position,)), ends)
+            if new is not _DROPPED:
+                shown.append(new)
+        same = len(shown) == len(content) and all(new is old for new, old in zip(shown, content, strict=True))
+        return content if same else shown
+
+    def left_behind(self, content: Any) -> list[tuple[Key, End]]:
+        """Tell which texts of earlier blocks have ended, now that these blocks come."""
+        if not isinstance(content, list) or not content or not self._blocks:
+            return []
+        block = cast("list[Any]", content)[0]
+        key = _block_key(block, 0, whole=False)
+        if not _ends(key):
+            return []
+        end = _before(block)
+        return [
+            (lane, end)
+            for lane in cast("tuple[Key, ...]", self.lanes.open)
+            if lane[0] == "content"
+            and len(lane) > 1
+            and lane[1] != key
+            and _ends(lane[1])
+            and self._roles[lane] in ("text", "reasoning")
+        ]
+
+    def fields(self, values: Mapping[str, Any], key: Key, end: End | None, *, whole: bool) -> dict[str, Any]:
+        """Guard `additional_kwargs`; return the fields that change."""
+        changes: dict[str, Any] = {}
+        for name, value in values.items():
+            if value is None or is_kept(name):
+                continue
+            role = role_of(name, "text")
+            if name == "parsed":
+                new = guard_object(value, self._settings.guard)
+            elif role == "reasoning" and self._settings.reasoning == "drop":
+                new = _DROPPED
+            else:
+                new = self._walk(value, (*key, name), (values, (name,)), role, end, whole=whole)
+            if new is not value:
+                changes[name] = new
+        return changes
+
+    def calls(self, calls: list[Any], field: str, end: End | None, *, whole: bool = False) -> list[Any]:
+        """Guard a list of calls of tools: `tool_call_chunks`, `tool_calls`, `invalid_tool_calls`."""
+        if self._settings.tool_args == "keep" or not calls:
+            return calls
+        news: list[Any] = []
+        for position, call in enumerate(calls):
+            index = call.get("index")
+            known = isinstance(index, str | int)
+            key = index if known else position if whole else self._next()
+            ends = end if whole or known else End.COMPLETE
+            args = call.get("args")
+            new = self._walk(args, (field, key, "args"), (calls, (position, "args")), "json", ends)
+            news.append(call if new is args else {**call, "args": new})
+        return calls if all(new is call for new, call in zip(news, calls, strict=True)) else news
+
+    def metadata(self, metadata: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Guard metadata, leaf by leaf. Log probabilities repeat the text: they are dropped."""
+        if all(is_kept(name) or not isinstance(value, str | dict | list) for name, value in metadata.items()):
+            return metadata
+        result: dict[str, Any] = {}
+        for name, value in metadata.items():
+            if name.startswith("logprobs"):
+                continue
+            result[name] = value if is_kept(name) else self._leaves(name, value)
+        same = len(result) == len(metadata) and all(result[name] is metadata[name] for name in result)
+        return metadata if same else result
+
+    def extras(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Guard fields that LangChain does not know."""
+        return {name: value if is_kept(name) else self._leaves(name, value) for name, value in values.items()}
+
+    @staticmethod
+    def dropped(value: object) -> bool:
+        """Tell whether a field has been dropped."""
+        return value is _DROPPED
+
+    def flush(self, key: Key, end: End) -> tuple[Place, str]:
+        """Close a lane; return where its text stood, and what it held."""
+        text = self.lanes.flush(key, end)
+        if text and key in self._unchanged:
+            self._unchanged[key].passed("", text)
+        return self.places.pop(key), text
+
+    def _leaves(self, name: str, value: Any) -> Any:
+        def select(path: tuple[str | int, ...]) -> bool:
+            return not any(isinstance(part, str) and is_kept(part) for part in path[1:])
+
+        guarded = guard_object(
+            {name: value}, self._settings.guard, select=select, on_finding=self._settings.on_finding
+        )
+        return guarded[name]
+
+    def _next(self) -> int:
+        self._count -= 1
+        return self._count
+
+    def _block(self, key: Key, block: Any, place: Place, end: End | None) -> Any:
+        """Guard a block of content, or a bare string among the blocks."""
+        if isinstance(block, str):
+            return self._text(key, place, block, "text", end)
+        if not isinstance(block, dict):
+            return block
+        self._blocks[key[1]] = None
+        block = cast("dict[str, Any]", block)
+        role = block_role(block.get("type"))
+        if role == "reasoning":
+            if self._settings.reasoning == "drop":
+                return _DROPPED
+            return self._reasoning(key, block, place, end)
+        return self._walk(block, key, place, role, end)
+
+    def _reasoning(self, key: Key, block: dict[str, Any], place: Place, end: End | None) -> Any:
+        """A signature closes the reasoning it stands for, and is valid for that alone."""
+        if self._settings.reasoning == "keep":
+            return block
+        extras = block.get("extras")
+        signed = any(
+            block.get(name) or (isinstance(extras, dict) and extras.get(name)) for name in _SIGNATURES
+        )
+        new = self._walk(block, key, place, "reasoning", End.COMPLETE if signed else end, signed=signed)
+        if not signed or all(same for lane, same in self._unchanged.items() if lane[: len(key)] == key):
+            return new
+        new = {name: value for name, value in new.items() if name not in _SIGNATURES}
+        if isinstance(extras, dict):
+            new["extras"] = {name: value for name, value in extras.items() if name not in _SIGNATURES}
+        return new
+
+    def _walk(
+        self,
+        value: Any,
+        key: Key,
+        place: Place,
+        role: Role,
+        end: End | None,
+        *,
+        whole: bool = False,
+        signed: bool = False,
+    ) -> Any:
+        """Guard the texts inside a part; the part itself comes back if nothing in it changed."""
+        if isinstance(value, str):
+            if value.startswith("data:") and key[-1] in ("url", "image_url"):
+                return value
+            return self._text(key, place, value, role, end, signed=signed)
+        if isinstance(value, list):
+            return self._items(value, key, place, role, end, whole=whole)
+        if not isinstance(value, dict):
+            return value
+        if role in ("json", "tool") and key[-1] in ("args", "input", "arguments"):
+            return self._arguments(value)
+        root, path = place
+        changes: dict[str, Any] = {}
+        for name, item in cast("dict[str, Any]", value).items():
+            if item is None or is_kept(name):
+                continue
+            lane = (*key, name)
+            new = self._walk(
+                item, lane, (root, (*path, name)), role_of(name, role), end, whole=whole, signed=signed
+            )
+            if new is not item:
+                changes[name] = new
+        return {**value, **changes} if changes else value
+
+    def _items(
+        self, items: list[Any], key: Key, place: Place, role: Role, end: End | None, *, whole: bool
+    ) -> Any:
+        root, path = place
+        news: list[Any] = []
+        for position, item in enumerate(items):
+            index = item.get("index") if isinstance(item, dict) else None
+            known = isinstance(index, str | int)
+            part = index if known else self._next()  # what has no index is not merged: it is whole
+            ends = end if known or whole else End.COMPLETE
+            news.append(self._walk(item, (*key, part), (root, (*path, position)), role, ends, whole=whole))
+        return items if all(new is item for new, item in zip(news, items, strict=True)) else news
+
+    def _arguments(self, value: dict[str, Any]) -> Any:
+        """Guard arguments that came as an object."""
+        policy = self._settings.tool_args
+        if policy != "guard":
+            return value if policy == "keep" else {}
+        return guard_object(value, self._settings.for_tools, on_finding=self._settings.on_finding)
+
+    def _text(
+        self, key: Key, place: Place, text: str, role: Role, end: End | None, *, signed: bool = False
+    ) -> str:
+        policy = self._settings.policy(role)
+        if policy != "guard":
+            return text if policy == "keep" else ""
+        shown = ""
+        if text:
+            shown = self.lanes.feed(key, text, guard=self._guards[role])
+            self.places[key] = place
+            self._roles[key] = role
+        if end is not None and (text or signed) and key in self.places:
+            shown += self.lanes.flush(key, end)
+            del self.places[key]
+        if role == "reasoning":
+            same = self._unchanged.get(key)
+            if same is None:
+                self._unchanged[key] = same = Unchanged()
+            same.passed(text, shown)
+        return text if shown == text else shown
+
+
+def grafted(place: Place, text: str) -> Any:
+    """Make a field's value that has this text at its place, and nothing else but what names the place."""
+    value, path = place
+    return _graft(value, path, text, top=True)
+
+
+def _graft(value: Any, path: tuple[str | int, ...], text: str, *, top: bool = False) -> Any:
+    if not path:
+        return text
+    part, rest = path[0], path[1:]
+    if isinstance(part, int):
+        return [_graft(value[part], rest, text)]
+    kept = {} if top else {name: value[name] for name in ("index", "type") if value.get(name) is not None}
+    return {**kept, part: _graft(value.get(part), rest, text)}
+
+
+def _block_key(block: Any, position: int, *, whole: bool) -> str | int:
+    """Name a block of content: by its index, else by its kind, for then it may go on in the next chunk."""
+    if whole:
+        return position
+    if isinstance(block, dict):
+        block = cast("dict[str, Any]", block)
+        index = block.get("index")
+        if isinstance(index, str | int):
+            return index
+        return f"*{block.get('type')}"
+    return "*"
+
+
+def _ends(key: str | int) -> bool:
+    """Tell whether a block of that name ends where another begins."""
+    return not (isinstance(key, str) and key.startswith("*"))
+
+
+def _before(block: Any) -> End:
+    calls = isinstance(block, dict) and is_tool_block(cast("dict[str, Any]", block).get("type"))
+    return End.TOOL_CALL if calls else End.COMPLETE

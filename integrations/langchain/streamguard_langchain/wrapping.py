@@ -1,0 +1,220 @@
+"""`guard_model`, and how a guard is put around the models inside of what LangChain builds of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, TypeVar, overload
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.runnables import Runnable, RunnableParallel, RunnableSequence, RunnableWithFallbacks
+from langchain_core.runnables.base import RunnableBindingBase
+from langchain_core.runnables.configurable import (
+    RunnableConfigurableAlternatives,
+    RunnableConfigurableFields,
+)
+
+from streamguard import Transformer
+from streamguard.adapting import ReasoningPolicy, ToolArgsPolicy
+from streamguard.session import FindingHandler
+from streamguard_langchain.model import GuardedChatModel
+from streamguard_langchain.settings import Settings
+
+__all__ = ["guard_by", "guard_model", "is_guarded", "models_in", "moved", "with_guarded_arguments"]
+
+R = TypeVar("R", bound=Runnable[Any, Any])
+Wrap = Callable[[BaseChatModel], BaseChatModel]
+
+_ADOPTED = (
+    "cache",
+    "callbacks",
+    "custom_get_token_ids",
+    "disable_streaming",
+    "metadata",
+    "output_version",
+    "profile",
+    "rate_limiter",
+    "tags",
+    "verbose",
+)
+
+
+@overload
+def guard_model(
+    model: BaseChatModel,
+    guard: Transformer,
+    *,
+    tool_args: ToolArgsPolicy = ...,
+    reasoning: ReasoningPolicy = ...,
+    tool_guard: Transformer | None = ...,
+    input_guard: Transformer | None = ...,
+    on_finding: FindingHandler | None = ...,
+) -> GuardedChatModel: ...
+
+
+@overload
+def guard_model(
+    model: R,
+    guard: Transformer,
+    *,
+    tool_args: ToolArgsPolicy = ...,
+    reasoning: ReasoningPolicy = ...,
+    tool_guard: Transformer | None = ...,
+    input_guard: Transformer | None = ...,
+    on_finding: FindingHandler | None = ...,
+) -> R: ...
+
+
+def guard_model(
+    model: Runnable[Any, Any],
+    guard: Transformer,
+    *,
+    tool_args: ToolArgsPolicy = "keep",
+    reasoning: ReasoningPolicy = "guard",
+    tool_guard: Transformer | None = None,
+    input_guard: Transformer | None = None,
+    on_finding: FindingHandler | None = None,
+) -> Runnable[Any, Any]:
+    """Guard a chat model on every path its text can take.
+
+    Args:
+        model: a chat model, or one with options bound to it (`bind`, `bind_tools`, `with_config`),
+            retries, fallbacks or configurable fields: the models inside are guarded then.
+        guard: what every text goes through.
+        tool_args: what happens to the arguments of tools. They are kept by default: tools need
+            what the model has written. Structured outputs are guarded nevertheless.
+        reasoning: what happens to reasoning.
+        tool_guard: what arguments of tools go through, if not `guard`. A `PreambleTrimmer` has
+            no place there.
+        input_guard: what the content of tool results and of human messages goes through before
+            the model sees it.
+        on_finding: called with each finding.
+
+    Returns:
+        A chat model like the given one. A guarded model is returned as it is.
+
+    Raises:
+        TypeError: it cannot be seen where in `model` the models are; the message says what to do.
+        ValueError: a policy is unknown.
+
+    *Delay*: that of the guard; each chunk of the model goes out at once, with what may be shown.
+    *Memory*: that of the guard, and a part of a chunk for each open text.
+    """
+    return guard_by(
+        Settings(guard, tool_args, reasoning, tool_guard, input_guard, on_finding),
+        model,
+    )
+
+
+def guard_by(settings: Settings, model: Runnable[Any, Any], /) -> Runnable[Any, Any]:
+    """Guard a model by settings made before."""
+    return _rebuilt(model, lambda inner: _wrapped(inner, settings), deep=False)
+
+
+def moved(tree: Any, onto: GuardedChatModel, /) -> Any:
+    """Put a guarded model in the place of the models inside, in what one of their methods has returned.
+
+    Raises:
+        TypeError: there is no model to be found in it.
+    """
+    count = 0
+
+    def wrap(inner: BaseChatModel) -> BaseChatModel:
+        nonlocal count
+        count += 1
+        return onto if inner is onto.inner else _wrapped(inner, onto.settings)
+
+    made = _rebuilt(tree, wrap, deep=True)
+    if not count:
+        raise TypeError(
+            f"what {type(onto.inner).__name__} returned hides its model; bind to the model before guarding it"
+        )
+    return made
+
+
+def with_guarded_arguments(model: GuardedChatModel, /) -> GuardedChatModel:
+    """The same model, but arguments of tools are not kept as they are."""
+    if model.settings.tool_args != "keep":
+        return model
+    return _wrapped(model.inner, replace(model.settings, tool_args="guard"))
+
+
+def is_guarded(runnable: Any, /) -> bool:
+    """Tell whether every model that can be seen in a runnable is guarded."""
+    return all(isinstance(model, GuardedChatModel) for model in models_in(runnable))
+
+
+def models_in(runnable: Any, /) -> list[BaseChatModel]:
+    """The chat models that can be seen in a runnable."""
+    found: list[BaseChatModel] = []
+
+    def note(model: BaseChatModel) -> BaseChatModel:
+        found.append(model)
+        return model
+
+    _rebuilt(runnable, note, deep=True)
+    return found
+
+
+def _wrapped(inner: BaseChatModel, settings: Settings) -> GuardedChatModel:
+    if isinstance(inner, GuardedChatModel):
+        return inner
+    adopted = {name: getattr(inner, name) for name in _ADOPTED if name in type(inner).model_fields}
+    return GuardedChatModel(inner=inner, settings=settings, name=inner.get_name(), **adopted)
+
+
+def _rebuilt(runnable: Any, wrap: Wrap, *, deep: bool) -> Any:
+    """Put `wrap(model)` in the place of each model; `deep` looks into chains as well, and passes what it does not know."""
+
+    def again(part: Any) -> Any:
+        return _rebuilt(part, wrap, deep=deep)
+
+    if isinstance(runnable, BaseChatModel):
+        return wrap(runnable)
+    if isinstance(runnable, RunnableBindingBase):  # retries are bindings too
+        return _with(runnable, bound=again(runnable.bound))
+    if isinstance(runnable, RunnableWithFallbacks):
+        return _with(
+            runnable,
+            runnable=again(runnable.runnable),
+            fallbacks=[again(part) for part in runnable.fallbacks],
+        )
+    if isinstance(runnable, RunnableConfigurableAlternatives):
+        alternatives = {name: _alternative(part, again) for name, part in runnable.alternatives.items()}
+        return _with(runnable, default=again(runnable.default), alternatives=alternatives)
+    if isinstance(runnable, RunnableConfigurableFields):
+        default = again(runnable.default)
+        if isinstance(default, GuardedChatModel):
+            return default.configurable_fields(**runnable.fields)
+        return _with(runnable, default=default)
+    if deep and isinstance(runnable, RunnableSequence):
+        steps = [again(step) for step in runnable.steps]
+        return _with(runnable, first=steps[0], middle=steps[1:-1], last=steps[-1])
+    if deep and isinstance(runnable, RunnableParallel):
+        return _with(runnable, steps__={name: again(step) for name, step in runnable.steps__.items()})
+    if deep:
+        return runnable
+    raise TypeError(_refusal(runnable))
+
+
+def _alternative(part: Any, again: Callable[[Any], Any]) -> Any:
+    if isinstance(part, Runnable):
+        return again(part)
+    return lambda: again(part())
+
+
+def _with(runnable: Any, **changes: Any) -> Any:
+    return runnable.model_copy(update=changes)
+
+
+def _refusal(runnable: object) -> str:
+    kind = type(runnable).__name__
+    if isinstance(runnable, RunnableSequence):
+        advice = "guard the model in it: prompt | guard_model(model, guard) | parser"
+    elif kind == "_ConfigurableModel":
+        advice = "name a model in init_chat_model(...) and guard what it returns"
+    elif isinstance(runnable, Runnable):
+        advice = "guard the chat model it is made of"
+    else:
+        advice = "guard a chat model of LangChain"
+    return f"it cannot be seen where the chat models in a {kind} are; {advice}"
