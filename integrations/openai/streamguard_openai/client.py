@@ -25,7 +25,7 @@ from streamguard_openai.streams import guarded
 from streamguard_openai.texts import Settings
 from streamguard_openai.whole import guard_whole
 
-__all__ = ["UnguardedAccessError", "wrap"]
+__all__ = ["UnguardedAccessError", "for_call", "wrap"]
 
 C = TypeVar("C")
 
@@ -158,7 +158,7 @@ def _answering(method: Callable[..., Any], target: Any, settings: Settings) -> C
 
         @functools.wraps(method)
         async def later(self: Any, *args: Any, **kwargs: Any) -> Any:
-            chosen = _for_call(settings, kwargs)
+            chosen = for_call(settings, kwargs)
             try:
                 return _answer(await method(target, *args, **kwargs), chosen)
             except Exception as error:
@@ -171,7 +171,7 @@ def _answering(method: Callable[..., Any], target: Any, settings: Settings) -> C
 
     @functools.wraps(method)
     def now(self: Any, *args: Any, **kwargs: Any) -> Any:
-        chosen = _for_call(settings, kwargs)
+        chosen = for_call(settings, kwargs)
         try:
             return _answer(method(target, *args, **kwargs), chosen)
         except Exception as error:
@@ -191,7 +191,7 @@ def _answer(answer: Any, settings: Settings) -> Any:
     return guard_whole(answer, settings)
 
 
-def _for_call(settings: Settings, kwargs: Mapping[str, Any]) -> Settings:
+def for_call(settings: Settings, kwargs: Mapping[str, Any]) -> Settings:
     """Where JSON was asked for, the content is JSON."""
     text = kwargs.get("text")
     asked = [kwargs.get(name) for name in _FORMATS] + [text.get("format") if is_dict(text) else None]

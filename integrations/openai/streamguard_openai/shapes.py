@@ -92,12 +92,16 @@ def with_fields(value: Any, changes: Mapping[str, Any]) -> Any:
 
 
 def only(value: Any, kept: Mapping[str, Any]) -> Any:
-    """Make an object of the same class that has these fields and no others."""
+    """Make an object of the same class that has these fields and no others, but for private ones."""
     if is_dict(value):
         return dict(kept)
     construct = getattr(value, "model_construct", None)
     if callable(construct):
-        return construct(**kept)
+        made: Any = construct(**kept)
+        private: dict[str, Any] | None = getattr(value, "__pydantic_private__", None)
+        if private is not None:  # such as what LiteLLM notes of a chunk
+            object.__setattr__(made, "__pydantic_private__", dict(private))
+        return made
     return with_fields(value, {**dict.fromkeys(fields(value)), **kept})
 
 

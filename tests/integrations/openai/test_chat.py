@@ -320,3 +320,18 @@ def test_policies_are_checked() -> None:
     with pytest.raises(TypeError):
         ChatAdapter("no")  # type: ignore[arg-type]
     assert list(ChatAdapter(GUARD).end(End.COMPLETE)) == []
+
+
+def test_private_attributes_of_a_chunk_stay_with_what_was_held() -> None:
+    pydantic = pytest.importorskip("pydantic")
+
+    class Chunk(pydantic.BaseModel):
+        choices: list[dict[str, Any]]
+        _notes: dict[str, str] = pydantic.PrivateAttr(default_factory=dict)
+
+    given = Chunk(choices=[{"index": 0, "delta": {"content": "a <"}, "finish_reason": None}])
+    given._notes["seen"] = "yes"
+    last = Chunk(choices=[{"index": 0, "delta": {}, "finish_reason": "stop"}])
+    _, held, _ = guard_events_sync([given, last], ChatAdapter(GUARD))
+    assert held.choices[0]["delta"] == {"content": "<"}
+    assert held._notes == {"seen": "yes"}

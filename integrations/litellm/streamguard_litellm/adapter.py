@@ -1,0 +1,191 @@
+"""The items of one stream of LiteLLM, whatever its protocol.
+
+Chat completions, completions and Responses come as objects; Anthropic's messages and Google's
+generated content as server-sent events in bytes. The protocol is known from the shape of the
+first event. Bytes are cut into frames, the JSON of each is guarded as an event, and frames of
+which nothing changed come out as they came in.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any, cast
+
+from streamguard_anthropic import MessagesAdapter
+from streamguard_google import GenerateContentAdapter
+from streamguard_openai.shapes import fields, text_of
+from streamguard_openai.streams import StreamAdapter
+from streamguard_openai.texts import Settings
+
+from streamguard import End
+from streamguard_litellm.sse import Frame, FrameDecoder, encode
+
+__all__ = ["LiteLLMAdapter", "messages_adapter"]
+
+_MESSAGES = frozenset(
+    {
+        "content_block_delta",
+        "content_block_start",
+        "content_block_stop",
+        "message_delta",
+        "message_start",
+        "message_stop",
+        "ping",
+    }
+)
+_GOOGLE = frozenset({"candidates", "promptFeedback", "usageMetadata", "prompt_feedback", "usage_metadata"})
+_DELTA = ("content", "role", "function_call", "tool_calls", "audio")
+_Adapter = StreamAdapter | MessagesAdapter[Any] | GenerateContentAdapter[Any]
+
+
+def messages_adapter(
+    kind: type[MessagesAdapter[Any]] | type[GenerateContentAdapter[Any]], settings: Settings
+) -> MessagesAdapter[Any] | GenerateContentAdapter[Any]:
+    """Make an adapter of a protocol that knows no `json_content`."""
+    return kind(
+        settings.guard,
+        tool_args=settings.tool_args,
+        reasoning=settings.reasoning,
+        tool_guard=settings.tool_guard,
+        on_finding=settings.on_finding,
+    )
+
+
+class LiteLLMAdapter:
+    """Guards the items of one stream: LiteLLM's objects, dictionaries, bytes or texts of frames.
+
+    *Delay*: that of the guard, and for bytes a frame. *Memory*: that of the adapter of the
+    protocol, and a frame. Items are never changed. Frames whose data is no JSON are not shown.
+    """
+
+    __slots__ = (
+        "_adapter",
+        "_adapters",
+        "_decoder",
+        "_events",
+        "_known",
+        "_settings",
+        "_texts",
+        "blocks",
+        "first",
+        "last",
+    )
+
+    def __init__(self, settings: Settings) -> None:
+        """Begin a stream."""
+        self._settings = settings
+        self._adapters: dict[type, _Adapter] = {}
+        self._known: dict[type, _Adapter] = {}
+        self._adapter: _Adapter | None = None  # the one of the last event that was known
+        self._decoder: FrameDecoder | None = None
+        self._events = False  # frames say their type
+        self._texts = False  # frames come as `str`
+        self.first: Any = None
+        """The first event that was taken, an object or a dictionary."""
+        self.last: Any = None
+        """The last event that was taken."""
+        self.blocks: set[int] = set()
+        """The blocks of a message that are open for those who read what is shown."""
+
+    def event(self, item: Any, /) -> Iterable[Any]:
+        """Take the next item and return what may be shown now."""
+        adapter = self._known.get(item.__class__)
+        if adapter is not None:
+            self.last = item
+            return [shown if shown is item else _whole(shown) for shown in adapter.event(item)]
+        if isinstance(item, bytes | bytearray | str):
+            return self._raw(item)
+        return self._event(item)
+
+    def end(self, end: End, /) -> Iterable[Any]:
+        """Return what was held and may be shown."""
+        shown: list[Any] = []
+        if self._decoder is not None:
+            for frame in self._decoder.end():
+                shown += self._frame(frame)
+        return shown + [_whole(event) for event in self._released(end)]
+
+    def framed(self, event: Any, /) -> Any:
+        """Write an event the way the items came: a dictionary of a stream of bytes as a frame."""
+        if self._decoder is None or not isinstance(event, dict):
+            return event
+        kind = cast("dict[str, Any]", event).get("type")
+        raw = encode(str(kind) if self._events and kind else "", json.dumps(event, ensure_ascii=False))
+        return raw.decode() if self._texts else raw
+
+    def _event(self, event: Any) -> Iterable[Any]:
+        self.last = event
+        if self.first is None:
+            self.first = event
+        adapter = self._choose(event)
+        if not isinstance(event, dict):
+            self._known[event.__class__] = adapter
+        return adapter.event(event)
+
+    def _choose(self, event: Any) -> _Adapter:
+        own = fields(event)
+        kind: Any
+        if own.keys() & _GOOGLE:
+            kind = GenerateContentAdapter
+        elif text_of(event, "type") in _MESSAGES:
+            kind = MessagesAdapter
+        elif self._adapter is not None and "choices" not in own:
+            return self._adapter  # an error, or something unknown
+        else:
+            kind = StreamAdapter
+        self._adapter = self._adapters.get(kind)
+        if self._adapter is None:
+            settings = self._settings
+            made = StreamAdapter(settings) if kind is StreamAdapter else messages_adapter(kind, settings)
+            self._adapter = self._adapters[kind] = made
+        return self._adapter
+
+    def _raw(self, item: bytes | bytearray | str) -> list[Any]:
+        self._texts = isinstance(item, str)
+        if self._decoder is None:
+            self._decoder = FrameDecoder()
+        data = item.encode("utf-8", "surrogatepass") if isinstance(item, str) else bytes(item)
+        return [shown for frame in self._decoder.feed(data) for shown in self._frame(frame)]
+
+    def _frame(self, frame: Frame) -> list[Any]:
+        if frame.data is None:  # a comment that keeps the connection alive, or a mere type
+            return [self._as_it_came(b": ping\n\n")]
+        if frame.data.strip() == b"[DONE]":
+            return [*self._released(End.COMPLETE), self._as_it_came(frame.raw)]
+        self._events = self._events or bool(frame.event)
+        try:
+            event = json.loads(frame.data)
+        except ValueError:
+            return []
+        out: list[Any] = []
+        for shown in self._event(event):
+            self._note(shown)
+            out.append(self._as_it_came(frame.raw) if shown is event else self.framed(shown))
+        return out
+
+    def _note(self, event: Any) -> None:
+        match text_of(event, "type"):
+            case "content_block_start":
+                self.blocks.add(event["index"])
+            case "content_block_stop":
+                self.blocks.discard(event["index"])
+            case _:
+                pass
+
+    def _as_it_came(self, raw: bytes) -> bytes | str:
+        return raw.decode("utf-8", "replace") if self._texts else raw
+
+    def _released(self, end: End) -> list[Any]:
+        return [self.framed(shown) for adapter in self._adapters.values() for shown in adapter.end(end)]
+
+
+def _whole(event: Any) -> Any:
+    """Give the choices of a chunk made anew the fields that LiteLLM reads unasked."""
+    for choice in getattr(event, "choices", None) or ():
+        delta = getattr(choice, "delta", None)
+        if delta is not None and not hasattr(delta, "content"):
+            for name in _DELTA:
+                if not hasattr(delta, name):
+                    setattr(delta, name, None)
+    return event

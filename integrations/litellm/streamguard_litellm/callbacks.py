@@ -1,0 +1,230 @@
+"""LiteLLM's callbacks: a logger that is always on, and a guardrail for its proxy.
+
+Both do the same. LiteLLM looks for the hooks of streams in the very class of a callback, not in
+those it is derived from, so each class, a user's own too, gets them as its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable, Mapping
+from typing import Any, cast
+
+import litellm
+from litellm.integrations.custom_guardrail import CustomGuardrail
+from litellm.integrations.custom_logger import CustomLogger
+from litellm.types.guardrails import (  # pyright: ignore[reportMissingTypeStubs]  # typed inline
+    GuardrailEventHooks,
+)
+from streamguard_openai.client import for_call
+from streamguard_openai.shapes import fields, is_list, with_fields
+from streamguard_openai.texts import Settings
+
+from streamguard import Transformer
+from streamguard.adapting import ReasoningPolicy, ToolArgsPolicy, guard_events
+from streamguard.session import FindingHandler, StreamGuardError
+from streamguard_litellm.adapter import LiteLLMAdapter
+from streamguard_litellm.blocked import ending
+from streamguard_litellm.errors import guard_error
+from streamguard_litellm.logs import guard_answer, guard_call, guard_failure
+from streamguard_litellm.options import Options, read_options
+from streamguard_litellm.whole import guard_any
+
+__all__ = ["StreamGuardGuardrail", "StreamGuardLogger"]
+
+_OWN = ("async_post_call_streaming_iterator_hook",)
+
+
+class _Hooks:
+    """The hooks; what they guard by is in `_options`, which never changes."""
+
+    _options: Options
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        for name in _OWN:
+            if name not in cls.__dict__:
+                setattr(cls, name, getattr(cls, name))
+
+    async def async_post_call_streaming_iterator_hook(
+        self, user_api_key_dict: Any, response: Any, request_data: dict[str, Any]
+    ) -> AsyncGenerator[Any, None]:
+        """Guard a stream that goes to a client of the proxy."""
+        settings = for_call(self._options.settings, request_data)
+        adapter = LiteLLMAdapter(settings)
+        events = guard_events(response, adapter)
+        try:
+            async for event in events:
+                yield event
+        except StreamGuardError:
+            for event in _ending(adapter, request_data):
+                yield event
+        except Exception as error:
+            guard_error(error, settings)
+            raise
+        finally:
+            await events.aclose()
+
+    async def async_post_call_success_hook(
+        self, data: dict[str, Any], user_api_key_dict: Any, response: Any
+    ) -> Any:
+        """Guard a response that goes to a client of the proxy."""
+        return _answer(response, for_call(self._options.settings, data))
+
+    async def async_logging_hook(
+        self, kwargs: dict[str, Any], result: Any, call_type: str
+    ) -> tuple[dict[str, Any], Any]:
+        """Guard what loggers receive of a call that has succeeded."""
+        return self.logging_hook(kwargs, result, call_type)
+
+    def logging_hook(self, kwargs: dict[str, Any], result: Any, call_type: str) -> tuple[dict[str, Any], Any]:
+        """Guard what loggers receive of a call that has succeeded."""
+        if not self._options.logs:
+            return kwargs, result
+        return guard_call(kwargs, self._options), guard_answer(result, self._options.settings)
+
+    def log_post_api_call(
+        self, kwargs: dict[str, Any], response_obj: Any, start_time: Any, end_time: Any
+    ) -> None:
+        """Guard what the loggers behind this one receive of the provider's answer as it came."""
+        if self._guards_logs(kwargs):
+            kwargs["original_response"] = guard_call(kwargs, self._options).get("original_response")
+
+    def log_failure_event(
+        self, kwargs: dict[str, Any], response_obj: Any, start_time: Any, end_time: Any
+    ) -> None:
+        """Guard what the loggers behind this one receive of a call that has failed."""
+        if self._guards_logs(kwargs):
+            guard_failure(kwargs, self._options)
+
+    async def async_log_failure_event(
+        self, kwargs: dict[str, Any], response_obj: Any, start_time: Any, end_time: Any
+    ) -> None:
+        """Guard what the loggers behind this one receive of a call that has failed."""
+        self.log_failure_event(kwargs, response_obj, start_time, end_time)
+
+    def _guards_logs(self, kwargs: dict[str, Any]) -> bool:
+        return self._options.logs
+
+
+class StreamGuardLogger(_Hooks, CustomLogger):
+    """Guards all that LiteLLM gives to loggers and tracing back-ends; put it first among the callbacks.
+
+        litellm.callbacks = [StreamGuardLogger(guard), "langfuse"]
+
+    In the proxy it guards as well all that clients are sent, streamed or not, of every request.
+    That costs less than a guardrail: for any guardrail LiteLLM takes each chunk apart first.
+
+    Args:
+        guard: what every text goes through; one that has blocked leaves no text.
+        tool_args: what happens to the arguments of tools.
+        reasoning: what happens to reasoning.
+        tool_guard: what arguments go through, if not `guard`.
+        inputs: the request is guarded too, in what loggers receive.
+        on_finding: called with each finding in what clients are sent.
+
+    Raises:
+        TypeError: the guard is no `Transformer`.
+        ValueError: a policy is unknown.
+    """
+
+    def __init__(
+        self,
+        guard: Transformer,
+        *,
+        tool_args: ToolArgsPolicy = "guard",
+        reasoning: ReasoningPolicy = "guard",
+        tool_guard: Transformer | None = None,
+        inputs: bool = True,
+        on_finding: FindingHandler | None = None,
+    ) -> None:
+        super().__init__()  # pyright: ignore[reportUnknownMemberType]  # LiteLLM's is typed in part
+        settings = Settings(guard, tool_args, reasoning, tool_guard, on_finding=on_finding)
+        self._options = Options(settings, inputs=inputs)
+
+
+class StreamGuardGuardrail(_Hooks, CustomGuardrail):
+    """A guardrail of LiteLLM's proxy, configured in its `config.yaml`.
+
+        guardrails:
+          - guardrail_name: streamguard
+            litellm_params:
+              guardrail: streamguard_litellm.StreamGuardGuardrail
+              mode: post_call
+              default_on: true
+              streamguard: {policy: streamguard.toml}
+
+    Where it guards what clients are sent (`post_call`), it guards what loggers receive, unless
+    `logs` is false. With the mode `logging_only` it does only that.
+
+    Args:
+        guardrail_name: its name.
+        event_hook: its modes, `post_call` and `logging_only`.
+        streamguard: the options, see `streamguard_litellm.options.read_options`.
+        **kwargs: what LiteLLM gives to every guardrail.
+
+    Raises:
+        ValueError: a mode or an option is none of this guardrail's.
+        PolicyError: the policy is none.
+    """
+
+    def __init__(
+        self,
+        guardrail_name: str | None = None,
+        event_hook: Any = None,
+        streamguard: object = None,
+        **kwargs: Any,
+    ) -> None:
+        self._options = read_options(streamguard)
+        modes = [GuardrailEventHooks(mode) for mode in (event_hook if is_list(event_hook) else [event_hook])]
+        if self._options.logs and GuardrailEventHooks.logging_only not in modes:
+            modes.append(GuardrailEventHooks.logging_only)
+        super().__init__(  # pyright: ignore[reportUnknownMemberType]  # LiteLLM's is typed in part
+            guardrail_name=guardrail_name,
+            event_hook=modes,
+            supported_event_hooks=[GuardrailEventHooks.post_call, GuardrailEventHooks.logging_only],
+            **kwargs,
+        )
+        if self._options.logs:
+            # Where there is no hook before loggers, they get what the first of them has left.
+            for callbacks in (
+                litellm.input_callback,
+                litellm.failure_callback,
+                litellm._async_failure_callback,
+            ):
+                callbacks.insert(0, self)
+
+    def _guards_logs(self, kwargs: dict[str, Any]) -> bool:
+        should_run = cast("Callable[..., bool]", self.should_run_guardrail)  # pyright: ignore[reportUnknownMemberType]
+        return self._options.logs and should_run(data=kwargs, event_type=GuardrailEventHooks.logging_only)
+
+
+def _answer(response: Any, settings: Settings) -> Any:
+    try:
+        return guard_any(response, settings)
+    except StreamGuardError:
+        blank = guard_answer(response, settings)
+        return _marked(blank)
+
+
+def _marked(response: Any) -> Any:
+    """Say in a response that its content was filtered."""
+    own = fields(response)
+    if is_list(own.get("choices")):
+        choices = [with_fields(choice, {"finish_reason": "content_filter"}) for choice in own["choices"]]
+        return with_fields(response, {"choices": choices})
+    if is_list(own.get("candidates")):
+        return with_fields(
+            response, {"candidates": [{**fields(own["candidates"][0]), "finishReason": "SAFETY"}]}
+        )
+    if "stop_reason" in own:
+        return with_fields(response, {"stop_reason": "refusal"})
+    if is_list(own.get("output")):
+        details = {"reason": "content_filter"}
+        return with_fields(response, {"status": "incomplete", "incomplete_details": details})
+    return response
+
+
+def _ending(adapter: LiteLLMAdapter, request: Mapping[str, Any]) -> list[Any]:
+    count = request.get("n")
+    choices = count if isinstance(count, int) and count > 0 else 1
+    return [adapter.framed(event) for event in ending(adapter.first, adapter.last, adapter.blocks, choices)]
