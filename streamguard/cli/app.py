@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["app"]
 
-_COMMANDS = ("scrub", "demo", "rules", "check")
+_COMMANDS = ("scrub", "demo", "rules", "check", "serve")
 
 
 class _App(click.Group):

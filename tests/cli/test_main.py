@@ -32,13 +32,13 @@ def test_the_version_loads_nothing_heavy() -> None:
 def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--help"]) == 0
     shown = capsys.readouterr().out
-    for command in ("scrub", "demo", "rules", "check"):
+    for command in ("scrub", "demo", "rules", "check", "serve"):
         assert f"\n  {command}  " in shown
     assert main([]) == 0
     assert capsys.readouterr().out == shown
 
 
-@pytest.mark.parametrize("command", ["scrub", "demo", "rules", "check"])
+@pytest.mark.parametrize("command", ["scrub", "demo", "rules", "check", "serve"])
 def test_each_command_has_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([command, "--help"]) == 0
     assert f"Usage: streamguard {command}" in capsys.readouterr().out

@@ -29,6 +29,7 @@ class Gateway:
     that does not stream, its body; all within `limits`.
 
     Attributes:
+        upstream: the URL of the server behind it.
         metrics: what it has counted.
     """
 
@@ -65,6 +66,7 @@ class Gateway:
         self._settings = Settings(guard, tool_args, reasoning, request_guard, tuple(pass_unguarded), limits)
         self._upstream = Upstream(upstream, limits, transport)
         self._active = 0
+        self.upstream = upstream
         self.metrics = Metrics()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

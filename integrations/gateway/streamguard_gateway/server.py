@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import copy
+import logging
 import socket
+from typing import Any
 
 import uvicorn
+from uvicorn.config import LOGGING_CONFIG
 
 from streamguard_gateway.gateway import Gateway
 
 __all__ = ["serve"]
+
+log = logging.getLogger("streamguard.gateway")
 
 
 def serve(gateway: Gateway, /, *, host: str = "127.0.0.1", port: int = 8080, grace: float = 30.0) -> None:
@@ -26,7 +31,10 @@ def serve(gateway: Gateway, /, *, host: str = "127.0.0.1", port: int = 8080, gra
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.create_server((host, port), family=family, backlog=2048) as listening:
-        server_of(gateway, grace=grace).run(sockets=[listening])
+        server = server_of(gateway, grace=grace)
+        place = f"[{host}]" if ":" in host else host
+        log.info("http://%s:%d guards %s", place, listening.getsockname()[1], gateway.upstream)
+        server.run(sockets=[listening])
 
 
 def server_of(gateway: Gateway, /, *, grace: float) -> uvicorn.Server:
@@ -36,7 +44,7 @@ def server_of(gateway: Gateway, /, *, grace: float) -> uvicorn.Server:
         gateway: what to serve.
         grace: seconds that running answers get when it is told to stop.
     """
-    logs = copy.deepcopy(uvicorn.config.LOGGING_CONFIG)
+    logs: dict[str, Any] = copy.deepcopy(LOGGING_CONFIG)
     logs["loggers"]["streamguard.gateway"] = {"handlers": ["default"], "level": "INFO", "propagate": False}
     config = uvicorn.Config(
         gateway,
