@@ -13,10 +13,11 @@ from streamguard_openai.texts import Settings
 from streamguard_openai.whole import guard_whole
 
 from streamguard import End, Transformer
-from streamguard.adapting import JsonLane, ReasoningPolicy, ToolArgsPolicy, guard_object
+from streamguard.adapting import JsonLane, ReasoningPolicy, ToolArgsPolicy
 from streamguard.session import FindingHandler
 from streamguard_asgi.body import Body
 from streamguard_asgi.closing import Ending, error_body
+from streamguard_asgi.plain import PlainAdapter
 from streamguard_asgi.protocols import Events, Family, Parsed, family_of
 from streamguard_asgi.reading import dumped, loaded
 from streamguard_asgi.sse import EventTooLargeError
@@ -117,7 +118,8 @@ class JSONGuard(Body):
             )
         if is_list(value) and (chunks := _chunks(value)):
             return self._array(value, chunks)
-        return guard_object(value, chosen.guard, on_finding=chosen.on_finding)
+        ((_, shown),) = PlainAdapter(chosen, frozenset()).event(value)
+        return shown
 
     def _array(self, value: list[Any], chunks: list[dict[str, Any]]) -> list[Any]:
         """Guard the chunks of a stream that came as one array."""

@@ -60,7 +60,7 @@ class Parsed(dict[str, Any]):
 
 
 Shown = tuple[str, Any]
-"""The name of an event (empty for that of its `type`, or none), and the event."""
+"""The name of an event, empty if it has none or that of its type, and the event."""
 
 
 def parsed(value: Any, source: Any) -> Any:
@@ -68,8 +68,10 @@ def parsed(value: Any, source: Any) -> Any:
     return Parsed(value, source) if is_dict(value) else value
 
 
-def family_of(event: dict[str, Any]) -> Family | None:
+def family_of(event: Any) -> Family | None:
     """Tell whose event this is by its shape."""
+    if not is_dict(event):
+        return None
     kind = event.get("type")
     if "choices" in event or (isinstance(kind, str) and kind.startswith("response.")):
         return "openai"
@@ -102,7 +104,7 @@ class Events:
         self._settings = settings
         self._fixed: Family | None = family_of_protocol(protocol)
         self._plain = PlainAdapter(settings, text_fields)
-        self._adapters: dict[Family, Adapter[Any]] = {}
+        self._adapters: dict[tuple[Family, str], Adapter[Any]] = {}  # by the name of their events
         self.family: Family | None = self._fixed
 
     def event(self, event: Any, name: str = "") -> Iterable[Shown]:
@@ -117,14 +119,16 @@ class Events:
         self.family = family = self._fixed or family_of(event) or self.family
         if family is None:
             return self._plain.event(event, name)
-        adapter = self._adapters.get(family)
+        if name == event.get("type"):
+            name = ""
+        adapter = self._adapters.get((family, name))
         if adapter is None:
-            adapter = self._adapters[family] = self._make(family)
-        return [("", shown) for shown in adapter.event(event)]
+            adapter = self._adapters[family, name] = self._make(family)
+        return [(name, shown) for shown in adapter.event(event)]
 
     def end(self, end: End) -> list[Shown]:
         """Return what was held and may be shown."""
-        held = [("", shown) for adapter in self._adapters.values() for shown in adapter.end(end)]
+        held = [(name, shown) for (_, name), adapter in self._adapters.items() for shown in adapter.end(end)]
         self._adapters.clear()
         return held + self._plain.end(end)
 

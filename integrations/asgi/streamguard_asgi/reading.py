@@ -26,15 +26,15 @@ def loaded(text: str, /) -> tuple[Any, bool]:
         RecursionError: it is nested too deeply.
     """
     try:
-        return json.loads(text, object_pairs_hook=_object, parse_constant=_refuse), True
+        return _STRICT.decode(text), True
     except _KeyComesTwiceError:
-        return json.loads(text, parse_constant=_refuse), False
+        return _LENIENT.decode(text), False
 
 
 def is_json(text: str, /) -> bool:
     """Tell whether a text is JSON, and whole."""
     try:
-        json.loads(text, parse_constant=_refuse)
+        _LENIENT.decode(text)
     except (ValueError, RecursionError):
         return False
     return True
@@ -66,3 +66,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _refuse(_constant: str) -> Any:
     raise ValueError("a constant that JSON does not have")
+
+
+_STRICT = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_refuse)
+_LENIENT = json.JSONDecoder(parse_constant=_refuse)

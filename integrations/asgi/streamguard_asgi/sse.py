@@ -22,6 +22,7 @@ MAX_EVENT = 8 * 1024 * 1024
 """Bytes of one event, by default: room for a response's last snapshot, or an image in it."""
 
 _LINE_END = re.compile(rb"\r\n|\n|\r")
+_USUAL = re.compile(rb"(event: ([^\r\n]*)\n)?data: ([^\r\n]*)\n\n")  # what nearly all events look like
 _BREAKS = re.compile(r"\r\n|\n|\r")
 _BOM = b"\xef\xbb\xbf"
 _CR, _COLON = b"\r:"
@@ -151,8 +152,16 @@ class SSEDecoder:
         buffer = self._buffer
         buffer += data
         start, line, scan = 0, self._line, self._scan
-        search = _LINE_END.search
-        while (found := search(buffer, scan)) is not None:
+        while True:
+            if scan == start and (usual := _USUAL.match(buffer, start)) is not None:
+                self._first = False
+                start = line = scan = usual.end()
+                yield self._usual(usual)
+                continue
+            found = _LINE_END.search(buffer, scan)
+            if found is None:
+                scan = len(buffer)
+                break
             end, scan = found.span()
             if buffer[end] == _CR:
                 if scan == len(buffer) and scan - end == 1 and not (self._lone or last):
@@ -176,12 +185,20 @@ class SSEDecoder:
                 raw = bytes(buffer[start:scan])
                 start = scan
                 yield self._cut(raw)
-        else:
-            scan = len(buffer)
         if self._max is not None and len(buffer) - start > self._max:
             raise EventTooLargeError(self._max)
         del buffer[:start]
         self._line, self._scan = line - start, scan - start
+
+    def _usual(self, found: re.Match[bytes]) -> ServerSentEvent:
+        raw, line, name, data = found.group(0, 1, 2, 3)
+        if self._max is not None and len(raw) > self._max:
+            raise EventTooLargeError(self._max)
+        text = data.decode("utf-8", "replace")
+        if line is None:
+            return ServerSentEvent(raw, text)
+        event = name.decode("utf-8", "replace")
+        return ServerSentEvent(raw, text, event, (f"event: {event}",))
 
     def _take(self, line: bytes) -> None:
         if line.startswith(b"data") and line[4:5] in _DATA_ENDS:

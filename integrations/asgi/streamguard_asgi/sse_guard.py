@@ -15,7 +15,7 @@ from streamguard.session import FindingHandler
 from streamguard_asgi.body import Body
 from streamguard_asgi.closing import DONE, Ending, closing_events
 from streamguard_asgi.plain import closed_by
-from streamguard_asgi.protocols import Events, Parsed, StreamProtocol, parsed
+from streamguard_asgi.protocols import Events, Parsed, StreamProtocol, family_of, parsed
 from streamguard_asgi.reading import dumped, is_json, loaded
 from streamguard_asgi.sse import MAX_EVENT, ServerSentEvent, SSEDecoder, encode_event, newline_of
 
@@ -113,7 +113,7 @@ class SSEGuard(Body):
         data = event.data
         if not data:
             return event.raw
-        if data == DONE:
+        if data.strip() == DONE:
             self._finished = True
             return self._end(End.COMPLETE) + event.raw
         if self._protocol != "text" and data.lstrip()[:1] in ("{", "["):
@@ -139,8 +139,8 @@ class SSEGuard(Body):
         self._named = self._named or (event.event != "" and event.event == kind)
         self._finished = self._finished or kind in _LAST
         before = b""
-        if self._lanes.open and (end := closed_by(event.event)) is not None:
-            before = self._end_texts(end)
+        if event.event and family_of(value) is None and (end := closed_by(event.event)) is not None:
+            before = self._end(end)
         shown = list(self._events.event(came, event.event))
         if len(shown) == 1 and shown[0][1] is came:
             return before + event.raw
@@ -166,9 +166,9 @@ class SSEGuard(Body):
 
     def _text(self, event: ServerSentEvent, data: str) -> bytes:
         """Guard data that is no JSON, or a string of JSON: a piece of the text of its name."""
-        name = event.event
+        name = event.event if event.event in self._spoken or len(self._spoken) < _REMEMBERED else ""
         end = closed_by(name)
-        before = b"" if end is None else self._end_texts(end, but=name)
+        before = b"" if end is None else self._end(end, but=name)
         piece = self._piece(name, data)
         if piece is None:
             return before + event.raw
@@ -201,22 +201,18 @@ class SSEGuard(Body):
     def _spelled(self, name: str, text: str) -> str:
         return json.dumps(text) if self._spoken.get(name) == "json" else text
 
-    def _end_texts(self, end: End, *, but: str | None = None) -> bytes:
-        out = b""
+    def _end(self, end: End, *, but: str | None = None) -> bytes:
+        """Let out what is held, but for the text of one name."""
+        like = self._last[0] if self._last is not None else ServerSentEvent(b"")
+        out = [self._written(name, item, like, None) for name, item in self._events.end(end)]
         for key in self._lanes.open:
             name = str(key)
             if name != but and (text := self._lanes.flush(name, end)):
-                out += encode_event(self._spelled(name, text), [f"event: {name}"] if name else [])
-        return out
-
-    def _end(self, end: End) -> bytes:
-        """Let out what is held."""
-        event = self._last[0] if self._last is not None else ServerSentEvent(b"")
-        held = [self._written(name, item, event, None) for name, item in self._events.end(end)]
-        return b"".join(held) + self._end_texts(end)
+                out.append(encode_event(self._spelled(name, text), [f"event: {name}"] if name else []))
+        return b"".join(out)
 
     def _closing(self, ending: Ending) -> bytes:
-        last = self._last[1] if self._last is not None else None
+        last = self._last[1] if self._last is not None else _FIRST.get(self._protocol)
         return b"".join(
             encode_event(item if item is DONE else json.dumps(item), [f"event: {name}"] if name else [])
             for name, item in closing_events(self._events.family or "", last, ending)
@@ -241,7 +237,11 @@ class SSEGuard(Body):
 
 
 _LAST = frozenset({"message_stop", "response.completed", "response.incomplete", "response.failed", "error"})
-_REMEMBERED, _SHORT = 64, 64
+_FIRST = {
+    "openai-responses": {"type": "response.created"},
+    "openai-completions": {"object": "text_completion"},
+}
+_REMEMBERED, _SHORT = 64, 64  # names of events, and lines; characters of one
 
 
 def _is_cut(event: ServerSentEvent) -> bool:
