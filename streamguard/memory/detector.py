@@ -9,49 +9,43 @@ through the result a second time comes to the same places.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
 
 from streamguard.automaton import Decision, Matcher, Scan
-from streamguard.memory.hidden import HIDDEN
+from streamguard.memory.hidden import HiddenSession
 from streamguard.memory.quoting import Quoting
-from streamguard.memory.threat import Scope, Severity, Threat
+from streamguard.memory.threat import STAGE, OnMatch, Scope, Severity, Threat
 from streamguard.memory.threats import THREATS
 from streamguard.redact import Rule, placeholder
 from streamguard.redact.compiled import compiled
 from streamguard.redact.session import RedactorSession, Value
 from streamguard.session import End, Finding, Session
 
-__all__ = ["LIMIT", "STAGE", "Acting", "Kind", "OnMatch", "Watching", "kinds"]
+__all__ = ["LIMIT", "Acting", "Sentences", "Watching", "sentences"]
 
-STAGE = "injection"
 LIMIT = 1024
 """Characters after which an undecided match counts as one: more than any sentence has."""
 
-OnMatch = Callable[[Finding, Severity, bool], None]
-"""Receives what was found, how grave it is there, and whether it is quoted."""
-
 
 @dataclass(frozen=True, slots=True)
-class Kind:
-    """The threats that are looked for in one reading of the text; what a redactor's session asks for.
+class Sentences:
+    """The threats that count in one scope; what a redactor's session asks for.
 
     Attributes:
         threats: in order of priority.
-        obfuscated: whether the text is read as a reader sees it.
         blocking: the names of those that end the stream.
         quoting: whether it matters what is quoted.
     """
 
     threats: tuple[Threat, ...]
-    obfuscated: bool
     blocking: frozenset[str]
     quoting: bool
     key: None = None
     placeholder: None = None
     allowed: None = None
+    obfuscated: bool = True
 
     @property
     def rules(self) -> tuple[Rule, ...]:
@@ -61,31 +55,24 @@ class Kind:
     @property
     def matcher(self) -> Matcher:
         """What finds them; shared."""
-        return compiled(self.rules, LIMIT, obfuscated=self.obfuscated)
+        return compiled(self.rules, LIMIT, obfuscated=True)
 
 
 @lru_cache(maxsize=8)
-def kinds(scope: Scope, *, rejects: bool) -> tuple[Kind, Kind]:
-    """What is looked for in the text as it is seen, and in the text as it is."""
-    sentences = tuple(threat for threat in THREATS if scope in threat.scopes)
-    hidden = tuple(threat for threat in HIDDEN if scope in threat.scopes)
-
-    def names(threats: tuple[Threat, ...]) -> frozenset[str]:
-        return frozenset(threat.rule.id for threat in threats if rejects)
-
-    return (
-        Kind(sentences, obfuscated=True, blocking=names(sentences), quoting=scope == "context"),
-        Kind(hidden, obfuscated=False, blocking=names(hidden), quoting=False),
-    )
+def sentences(scope: Scope, *, rejects: bool = False) -> Sentences:
+    """What is looked for in a scope."""
+    threats = tuple(threat for threat in THREATS if scope in threat.scopes)
+    blocking = frozenset(threat.rule.id for threat in threats if rejects)
+    return Sentences(threats, blocking, quoting=scope == "context")
 
 
 class Detector(RedactorSession):
-    """Finds and replaces the threats of one kind."""
+    """Finds sentences, and replaces those that are grave enough."""
 
     __slots__ = ("_kind", "_least", "_on_match", "_quoting", "_read", "_taken")
     stage: ClassVar[str] = STAGE
 
-    def __init__(self, kind: Kind, least: Severity, on_match: OnMatch) -> None:
+    def __init__(self, kind: Sentences, least: Severity, on_match: OnMatch) -> None:
         super().__init__(kind, kind.matcher, None, self._found)
         self._kind = kind
         self._least = least
@@ -93,11 +80,6 @@ class Detector(RedactorSession):
         self._quoting = Quoting() if kind.quoting else None
         self._read = 0  # how far the text was read for quotations, in characters of the input
         self._taken = (Severity.HIGH, False)
-
-    @property
-    def reached(self) -> int:
-        """How much of the input is decided, in characters."""
-        return self._offset
 
     def _found(self, finding: Finding) -> None:
         self._on_match(finding, *self._taken)
@@ -125,8 +107,8 @@ class Detector(RedactorSession):
         if self._quoting is not None:
             self._quoting.read(scan.data[self._read - self._offset : start])
             self._read = self._offset + start
-            quoted = self._quoting.is_quoted()
-        severity = Severity.LOW if quoted and threat.quotable else threat.severity
+            quoted = self._quoting.is_quoted_throughout(scan.data[start:end])
+        severity = Severity.LOW if quoted else threat.severity
         if severity < self._least:
             finding = Finding(STAGE, threat.rule.id, "flagged", self._offset + start, end - start)
             self._on_match(finding, severity, quoted)
@@ -144,9 +126,9 @@ class Detector(RedactorSession):
 class Watching(Session):
     """Tells what is found, and lets everything through at once."""
 
-    __slots__ = ("_detectors",)
+    __slots__ = ("_detector", "_hidden")
 
-    def __init__(self, both: tuple[Kind, Kind], least: Severity, on_match: OnMatch) -> None:
+    def __init__(self, kind: Sentences, least: Severity, on_match: OnMatch) -> None:
         super().__init__()
 
         def flagged(finding: Finding, severity: Severity, quoted: bool) -> None:  # noqa: FBT001 - an OnMatch
@@ -154,7 +136,8 @@ class Watching(Session):
                 Finding(STAGE, finding.rule, "flagged", finding.offset, finding.length), severity, quoted
             )
 
-        self._detectors = [Detector(kind, least, flagged) for kind in both]
+        self._detector = Detector(kind, least, flagged)
+        self._hidden = HiddenSession(least, flagged)
 
     @property
     def pending(self) -> int:
@@ -162,47 +145,47 @@ class Watching(Session):
         return 0
 
     def _feed(self, text: str, /) -> str:
-        for detector in self._detectors:
-            detector.feed(text)
+        self._detector.feed(text)
+        self._hidden.feed(text)
         return text
 
     def _flush(self, end: End, /) -> str:
-        for detector in self._detectors:
-            detector.flush(end)
+        self._detector.flush(end)
+        self._hidden.flush(end)
         return ""
 
 
 class Acting(Session):
     """Replaces what is found, or ends the stream: sentences first, then what shows nothing.
 
-    The second detector sees the output of the first. `_shifts` leads back from there: by how
-    much a text is moved from which place on.
+    The second one sees the output of the first. `_shifts` leads back from there: by how much a
+    text is moved from which place on.
     """
 
-    __slots__ = ("_hidden", "_moved", "_on_match", "_sentences", "_shift", "_shifts")
+    __slots__ = ("_detector", "_hidden", "_moved", "_on_match", "_shift", "_shifts")
 
-    def __init__(self, both: tuple[Kind, Kind], least: Severity, on_match: OnMatch) -> None:
+    def __init__(self, kind: Sentences, least: Severity, on_match: OnMatch) -> None:
         super().__init__()
         self._on_match = on_match
         self._shifts: deque[tuple[int, int]] = deque()
         self._shift = 0  # of the last sentence that was replaced
-        self._moved = 0  # of what the second detector has not decided yet
-        self._sentences = Detector(both[0], least, self._sentence)
-        self._hidden = Detector(both[1], least, self._nothing)
+        self._moved = 0  # of what the second one has not decided yet
+        self._detector = Detector(kind, least, self._sentence)
+        self._hidden = HiddenSession(least, self._nothing, rejects=bool(kind.blocking))
 
     @property
     def pending(self) -> int:
         """Characters held by either."""
-        return self._sentences.pending + self._hidden.pending
+        return self._detector.pending + self._hidden.pending
 
     def _feed(self, text: str, /) -> str:
-        return self._let(self._sentences.feed(text))
+        return self._let(self._detector.feed(text))
 
     def _flush(self, end: End, /) -> str:
-        return self._let(self._sentences.flush(end)) + self._hidden.flush(end)
+        return self._let(self._detector.flush(end)) + self._hidden.flush(end)
 
     def _let(self, text: str) -> str:
-        shown = self._hidden.feed(text)
+        shown = self._hidden.feed(text) if text else ""
         while self._shifts and self._shifts[0][0] <= self._hidden.reached:
             self._moved = self._shifts.popleft()[1]
         return shown

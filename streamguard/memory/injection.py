@@ -15,8 +15,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
-from streamguard.memory.detector import LIMIT, STAGE, Acting, Watching, kinds
-from streamguard.memory.threat import Scope, Severity
+from streamguard.memory import hidden
+from streamguard.memory.detector import LIMIT, Acting, Watching, sentences
+from streamguard.memory.threat import STAGE, Scope, Severity
 from streamguard.redact.compiled import bound_of
 from streamguard.session import Bound, Finding, FindingHandler, HiddenHandler, Session, Transformer
 
@@ -70,7 +71,7 @@ def scan(text: str, /, *, scope: Scope = "context") -> tuple[InjectionFinding, .
     def on_match(finding: Finding, severity: Severity, quoted: bool) -> None:  # noqa: FBT001 - an OnMatch
         found.append((finding.offset, finding.length, finding.rule, severity, quoted))
 
-    session = Watching(kinds(scope, rejects=False), Severity.LOW, on_match)
+    session = Watching(sentences(scope), Severity.LOW, on_match)
     session.feed(text)
     session.flush()
     findings: list[InjectionFinding] = []
@@ -96,7 +97,9 @@ def blocked(what: str, findings: Iterable[InjectionFinding], /) -> str:
 
 @dataclass(frozen=True, slots=True)
 class InjectionGuard(Transformer):
-    """A stage that replaces threats with `[REDACTED:<name>]`, ends the stream, or only reports.
+    """A stage that takes threats out, ends the stream, or only reports.
+
+    `[REDACTED:<name>]` stands for a sentence; characters that show nothing are dropped.
 
     *Delay*: text that may begin a threat is held until it is one or cannot be; with `"flag"`
     nothing is. *Memory*: `bounds()`, at most two times 1,024 characters.
@@ -135,17 +138,15 @@ class InjectionGuard(Transformer):
             if on_finding is not None:
                 on_finding(finding)
 
-        both = kinds(self.scope, rejects=self.action == "reject")
         if self.action == "flag":
-            return Watching(both, self.least, on_match)
-        return Acting(both, self.least, on_match)
+            return Watching(sentences(self.scope), self.least, on_match)
+        kind = sentences(self.scope, rejects=self.action == "reject")
+        return Acting(kind, self.least, on_match)
 
     def bounds(self) -> tuple[Bound, ...]:
         """The most characters that each threat holds back."""
-        found: list[Bound] = []
-        for kind in kinds(self.scope, rejects=False):
-            for number, rule in enumerate(kind.rules):
-                bound = bound_of(kind.matcher, number, rule, LIMIT)
-                held, policy = (0, "") if self.action == "flag" else (bound.characters, bound.policy)
-                found.append(Bound(STAGE, rule.id, held, policy))
-        return tuple(found)
+        kind = sentences(self.scope)
+        found = [bound_of(kind.matcher, number, rule, LIMIT) for number, rule in enumerate(kind.rules)]
+        held = [(bound.rule, bound.characters) for bound in found]
+        held += [(one.id, hidden.LIMIT) for one in hidden.HIDDEN]
+        return tuple(Bound(STAGE, id_, 0 if self.action == "flag" else most) for id_, most in held)

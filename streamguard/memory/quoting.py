@@ -12,6 +12,7 @@ a text can quote what is meant. It only ever lowers a severity.
 from __future__ import annotations
 
 import re
+from copy import copy
 
 __all__ = ["Quoting"]
 
@@ -19,7 +20,7 @@ _OPENERS = "\u201c\u201e\u00ab\u300c\u300e"
 _CLOSERS = "\u201d\u00bb\u300d\u300f"
 _MARKS = f'\n`~"{_OPENERS}{_CLOSERS}'
 _PIECE = re.compile(f"`+|~+|[{_MARKS}]|[^{_MARKS}]+")
-_BEGINNING = re.compile(r"[ \t\r>]*")
+_LEAD = re.compile(r"[ \t\r>]*")
 _BEFORE = frozenset("'\u2018\u201a\u2039")
 _LONGEST = 64
 """Longest run of backticks or tildes that is told from a longer one."""
@@ -77,9 +78,21 @@ class Quoting:
             self._block or self._code or self._quote or indented or ">" in self._lead or self._last in _BEFORE
         )
 
+    def is_quoted_throughout(self, text: str) -> bool:
+        """Whether all of the text that comes next is: it may run on over several lines."""
+        ahead = copy(self)
+        for number, line in enumerate(text.split("\n")):
+            lead = _LEAD.match(line)
+            width = lead.end() if lead and number else 0
+            ahead.read(f"\n{line[:width]}" if number else "")
+            if not ahead.is_quoted():
+                return False
+            ahead.read(line[width:])
+        return True
+
     def _text(self, piece: str) -> None:
         if self._beginning:
-            lead = _BEGINNING.match(piece)
+            lead = _LEAD.match(piece)
             width = lead.end() if lead else 0
             self._lead = (self._lead + piece[:width])[:_LONGEST]
             self._beginning = width == len(piece)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Literal
 
 from streamguard.redact import Rule
+from streamguard.session import Finding
 
-__all__ = ["Scope", "Severity", "Threat"]
+__all__ = ["STAGE", "OnMatch", "Scope", "Severity", "Threat", "complete"]
+
+STAGE = "injection"
 
 Scope = Literal["memory", "context"]
 """Where a text goes: into the memory that every later prompt repeats, or, as a file or a tool's
@@ -24,6 +27,10 @@ class Severity(enum.IntEnum):
     HIGH = 3
 
 
+OnMatch = Callable[[Finding, Severity, bool], None]
+"""Receives what was found, how grave it is there, and whether it is quoted."""
+
+
 @dataclass(frozen=True, slots=True)
 class Threat:
     """A rule with what the finder of it needs to know.
@@ -33,14 +40,11 @@ class Threat:
             acted on when it is complete.
         severity: how grave it is.
         scopes: where it counts.
-        quotable: whether quoting it, or writing it in a block of code, makes it `LOW` in a
-            context file.
     """
 
     rule: Rule
     severity: Severity
     scopes: Collection[Scope] = ("memory", "context")
-    quotable: bool = True
 
 
 def complete(value: str) -> bool:
