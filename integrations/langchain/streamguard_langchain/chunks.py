@@ -105,16 +105,16 @@ class ChunkGuard:
                 parts[field] = [*parts[field], *value]
             else:
                 parts[field] = value
-        return [self._tail(parts) for parts in held.values()]
+        return [_tail(parts, self._last) for parts in held.values() if self._last is not None]
 
-    def _tail(self, parts: dict[str, Any]) -> ChatGenerationChunk:
-        message: Any = self._last.message if self._last is not None else None
-        content = parts.pop("content", "" if message is None or isinstance(message.content, str) else [])
-        kept = {
-            name: message.response_metadata[name] for name in _CARRIED if name in message.response_metadata
-        }
-        made = type(message)(content=content, id=message.id, response_metadata=kept, **parts)
-        return ChatGenerationChunk(message=made)
+
+def _tail(parts: dict[str, Any], last: ChatGenerationChunk) -> ChatGenerationChunk:
+    """Make a chunk of held parts that belongs to the same message as the last one."""
+    message: Any = last.message
+    metadata = message.response_metadata
+    parts.setdefault("content", "" if isinstance(message.content, str) else [])
+    kept = {name: metadata[name] for name in _CARRIED if name in metadata}
+    return ChatGenerationChunk(message=type(message)(**parts, id=message.id, response_metadata=kept))
 
 
 def _with_text(chunk: ChatGenerationChunk, text: str) -> ChatGenerationChunk:

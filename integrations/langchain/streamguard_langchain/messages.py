@@ -94,8 +94,7 @@ def guard_llm_result(result: LLMResult, settings: Settings, /) -> LLMResult:
     """Guard what callbacks receive at the end of a run."""
     output = Texts(settings).metadata(result.llm_output) if result.llm_output else result.llm_output
     generations = [[_any_generation(item, settings) for item in items] for items in result.generations]
-    guarded = result.model_copy(update={"generations": generations, "llm_output": output})
-    return guarded
+    return result.model_copy(update={"generations": generations, "llm_output": output})
 
 
 def _any_generation(generation: Any, settings: Settings) -> Any:
@@ -105,7 +104,7 @@ def _any_generation(generation: Any, settings: Settings) -> Any:
     info = generation.generation_info
     end = end_of(reason_of(info or {}), calls_tools=False)
     text = texts.content(generation.text, end)
-    return Generation(text=text, generation_info=texts.metadata(info) if info else info)
+    return Generation(text=text, generation_info=dict(texts.metadata(info)) if info else info)
 
 
 def changed_parts(message: BaseMessage, texts: Texts, end: End | None, *, whole: bool) -> dict[str, Any]:

@@ -59,8 +59,8 @@ class GuardedChatModel(BaseChatModel):
         own = {name: value for name, value in values.items() if name in cls.model_fields}
         options = {name: value for name, value in values.items() if name not in own}
         if options:
-            inner = values["inner"]
-            kept = {name: value for name, value in vars(inner).items() if name in inner.model_fields_set}
+            inner: BaseChatModel = values["inner"]
+            kept = {name: getattr(inner, name) for name in inner.model_fields_set}
             own["inner"] = type(inner)(**{**kept, **options})
         return own
 
@@ -250,8 +250,8 @@ class GuardedChatModel(BaseChatModel):
     def __getattr__(self, name: str) -> Any:
         """Plain data of the model inside, such as `model_name` or `temperature`."""
         if not name.startswith("_"):
-            value = getattr(vars(self).get("inner"), name, self)
-            if isinstance(value, _PLAIN):
+            value: Any = getattr(vars(self).get("inner"), name, self)
+            if issubclass(type(value), _PLAIN):
                 return value
             if value is not self:
                 raise AttributeError(
@@ -264,6 +264,6 @@ def _as_chunk(result: ChatResult) -> ChatGenerationChunk:
     """Make a whole answer the one chunk of a stream."""
     generation = result.generations[0]
     message = generation.message
-    parts = {name: value for name, value in vars(message).items() if name != "type"}
-    made = AIMessageChunk(**{**parts, "chunk_position": "last"})
-    return ChatGenerationChunk(message=made, generation_info=generation.generation_info)
+    parts: dict[str, Any] = {name: value for name, value in vars(message).items() if name != "type"}
+    parts["chunk_position"] = "last"
+    return ChatGenerationChunk(message=AIMessageChunk(**parts), generation_info=generation.generation_info)

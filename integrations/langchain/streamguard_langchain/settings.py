@@ -13,6 +13,7 @@ from typing import Any, Literal
 from streamguard import End, Transformer
 from streamguard.adapting import ReasoningPolicy, ToolArgsPolicy
 from streamguard.session import FindingHandler
+from streamguard_langchain.shapes import is_dict
 
 __all__ = [
     "Role",
@@ -135,11 +136,9 @@ class Settings:
         for name in ("tool_args", "reasoning"):
             if getattr(self, name) not in ("guard", "keep", "drop"):
                 raise ValueError(f"{name} is one of guard, keep, drop")
-        for guard in (self.guard, self.tool_guard, self.input_guard):
-            if guard is not None and not isinstance(guard, Transformer):
+        for guard in (self.guard, self.for_tools, self.input_guard or self.guard):
+            if not isinstance(guard, Transformer):
                 raise TypeError(f"a guard must be a Transformer, not {type(guard).__name__}")
-        if self.guard is None:
-            raise TypeError("a guard must be a Transformer, not None")
 
     @property
     def for_tools(self) -> Transformer:
@@ -205,7 +204,7 @@ def wants_json(options: Mapping[str, Any]) -> bool:
     return (
         options.get("response_format") not in (None, {"type": "text"})
         or options.get("format") == "json"
-        or isinstance(options.get("format"), dict)
+        or is_dict(options.get("format"))
         or options.get("response_mime_type") == "application/json"
-        or (isinstance(output, dict) and output.get("format") is not None)
+        or (is_dict(output) and output.get("format") is not None)
     )

@@ -17,6 +17,7 @@ from typing import Any, cast
 from streamguard import End
 from streamguard.adapting import JsonLane, Lanes, Unchanged, guard_object
 from streamguard_langchain.settings import Role, Settings, block_role, is_kept, is_tool_block, role_of
+from streamguard_langchain.shapes import index_of, is_dict, is_list
 
 __all__ = ["Key", "Place", "Texts", "grafted"]
 
@@ -79,9 +80,9 @@ class Texts:
 
     def left_behind(self, content: Any) -> list[tuple[Key, End]]:
         """Tell which texts of earlier blocks have ended, now that these blocks come."""
-        if not isinstance(content, list) or not content or not self._blocks:
+        if not is_list(content) or not content or not self._blocks:
             return []
-        block = cast("list[Any]", content)[0]
+        block = content[0]
         key = _block_key(block, 0, whole=False)
         if not _ends(key):
             return []
@@ -119,10 +120,9 @@ class Texts:
             return calls
         news: list[Any] = []
         for position, call in enumerate(calls):
-            index = call.get("index")
-            known = isinstance(index, str | int)
-            key = index if known else position if whole else self._next()
-            ends = end if whole or known else End.COMPLETE
+            index = index_of(call)
+            key = index if index is not None else position if whole else self._next()
+            ends = end if whole or index is not None else End.COMPLETE
             args = call.get("args")
             new = self._walk(args, (field, key, "args"), (calls, (position, "args")), "json", ends)
             news.append(call if new is args else {**call, "args": new})
@@ -173,10 +173,9 @@ class Texts:
         """Guard a block of content, or a bare string among the blocks."""
         if isinstance(block, str):
             return self._text(key, place, block, "text", end)
-        if not isinstance(block, dict):
+        if not is_dict(block):
             return block
         self._blocks[key[1]] = None
-        block = cast("dict[str, Any]", block)
         role = block_role(block.get("type"))
         if role == "reasoning":
             if self._settings.reasoning == "drop":
@@ -189,14 +188,12 @@ class Texts:
         if self._settings.reasoning == "keep":
             return block
         extras = block.get("extras")
-        signed = any(
-            block.get(name) or (isinstance(extras, dict) and extras.get(name)) for name in _SIGNATURES
-        )
+        signed = any(block.get(name) or (is_dict(extras) and extras.get(name)) for name in _SIGNATURES)
         new = self._walk(block, key, place, "reasoning", End.COMPLETE if signed else end, signed=signed)
         if not signed or all(same for lane, same in self._unchanged.items() if lane[: len(key)] == key):
             return new
         new = {name: value for name, value in new.items() if name not in _SIGNATURES}
-        if isinstance(extras, dict):
+        if is_dict(extras):
             new["extras"] = {name: value for name, value in extras.items() if name not in _SIGNATURES}
         return new
 
@@ -216,15 +213,15 @@ class Texts:
             if value.startswith("data:") and key[-1] in ("url", "image_url"):
                 return value
             return self._text(key, place, value, role, end, signed=signed)
-        if isinstance(value, list):
+        if is_list(value):
             return self._items(value, key, place, role, end, whole=whole)
-        if not isinstance(value, dict):
+        if not is_dict(value):
             return value
         if role in ("json", "tool") and key[-1] in ("args", "input", "arguments"):
             return self._arguments(value)
         root, path = place
         changes: dict[str, Any] = {}
-        for name, item in cast("dict[str, Any]", value).items():
+        for name, item in value.items():
             if item is None or is_kept(name):
                 continue
             lane = (*key, name)
@@ -241,10 +238,9 @@ class Texts:
         root, path = place
         news: list[Any] = []
         for position, item in enumerate(items):
-            index = item.get("index") if isinstance(item, dict) else None
-            known = isinstance(index, str | int)
-            part = index if known else self._next()  # what has no index is not merged: it is whole
-            ends = end if known or whole else End.COMPLETE
+            index = index_of(item)
+            part = self._next() if index is None else index  # what has no index is not merged: it is whole
+            ends = end if index is not None or whole else End.COMPLETE
             news.append(self._walk(item, (*key, part), (root, (*path, position)), role, ends, whole=whole))
         return items if all(new is item for new, item in zip(news, items, strict=True)) else news
 
@@ -297,13 +293,10 @@ def _block_key(block: Any, position: int, *, whole: bool) -> str | int:
     """Name a block of content: by its index, else by its kind, for then it may go on in the next chunk."""
     if whole:
         return position
-    if isinstance(block, dict):
-        block = cast("dict[str, Any]", block)
-        index = block.get("index")
-        if isinstance(index, str | int):
-            return index
-        return f"*{block.get('type')}"
-    return "*"
+    if not is_dict(block):
+        return "*"
+    index = index_of(block)
+    return f"*{block.get('type')}" if index is None else index
 
 
 def _ends(key: str | int) -> bool:
@@ -312,5 +305,5 @@ def _ends(key: str | int) -> bool:
 
 
 def _before(block: Any) -> End:
-    calls = isinstance(block, dict) and is_tool_block(cast("dict[str, Any]", block).get("type"))
+    calls = is_dict(block) and is_tool_block(block.get("type"))
     return End.TOOL_CALL if calls else End.COMPLETE

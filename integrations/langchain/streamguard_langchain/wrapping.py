@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, TypeVar, overload
+from typing import Any, TypeVar, cast, overload
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.runnables import Runnable, RunnableParallel, RunnableSequence, RunnableWithFallbacks
@@ -108,10 +108,11 @@ def guard_model(
 
 def guard_by(settings: Settings, model: Runnable[Any, Any], /) -> Runnable[Any, Any]:
     """Guard a model by settings made before."""
-    return _rebuilt(model, lambda inner: _wrapped(inner, settings), deep=False)
+    made: Runnable[Any, Any] = _rebuilt(model, lambda inner: _wrapped(inner, settings), deep=False)
+    return made
 
 
-def moved(tree: Any, onto: GuardedChatModel, /) -> Any:
+def moved(tree: R, onto: GuardedChatModel, /) -> R:
     """Put a guarded model in the place of the models inside, in what one of their methods has returned.
 
     Raises:
@@ -129,7 +130,7 @@ def moved(tree: Any, onto: GuardedChatModel, /) -> Any:
         raise TypeError(
             f"what {type(onto.inner).__name__} returned hides its model; bind to the model before guarding it"
         )
-    return made
+    return cast("R", made)
 
 
 def with_guarded_arguments(model: GuardedChatModel, /) -> GuardedChatModel:
@@ -164,33 +165,40 @@ def _wrapped(inner: BaseChatModel, settings: Settings) -> GuardedChatModel:
 
 
 def _rebuilt(runnable: Any, wrap: Wrap, *, deep: bool) -> Any:
-    """Put `wrap(model)` in the place of each model; `deep` looks into chains as well, and passes what it does not know."""
+    """Put `wrap(model)` in the place of each model.
+
+    Args:
+        runnable: a model, or what LangChain has built of models.
+        wrap: is given each model.
+        deep: look into chains as well, and pass what is unknown instead of refusing it.
+    """
 
     def again(part: Any) -> Any:
         return _rebuilt(part, wrap, deep=deep)
 
-    if isinstance(runnable, BaseChatModel):
+    kind: Any = runnable.__class__
+    if issubclass(kind, BaseChatModel):
         return wrap(runnable)
-    if isinstance(runnable, RunnableBindingBase):  # retries are bindings too
+    if issubclass(kind, RunnableBindingBase):  # retries are bindings too
         return _with(runnable, bound=again(runnable.bound))
-    if isinstance(runnable, RunnableWithFallbacks):
+    if issubclass(kind, RunnableWithFallbacks):
         return _with(
             runnable,
             runnable=again(runnable.runnable),
             fallbacks=[again(part) for part in runnable.fallbacks],
         )
-    if isinstance(runnable, RunnableConfigurableAlternatives):
+    if issubclass(kind, RunnableConfigurableAlternatives):
         alternatives = {name: _alternative(part, again) for name, part in runnable.alternatives.items()}
         return _with(runnable, default=again(runnable.default), alternatives=alternatives)
-    if isinstance(runnable, RunnableConfigurableFields):
+    if issubclass(kind, RunnableConfigurableFields):
         default = again(runnable.default)
         if isinstance(default, GuardedChatModel):
             return default.configurable_fields(**runnable.fields)
         return _with(runnable, default=default)
-    if deep and isinstance(runnable, RunnableSequence):
+    if deep and issubclass(kind, RunnableSequence):
         steps = [again(step) for step in runnable.steps]
         return _with(runnable, first=steps[0], middle=steps[1:-1], last=steps[-1])
-    if deep and isinstance(runnable, RunnableParallel):
+    if deep and issubclass(kind, RunnableParallel):
         return _with(runnable, steps__={name: again(step) for name, step in runnable.steps__.items()})
     if deep:
         return runnable
@@ -203,8 +211,8 @@ def _alternative(part: Any, again: Callable[[Any], Any]) -> Any:
     return lambda: again(part())
 
 
-def _with(runnable: Any, **changes: Any) -> Any:
-    return runnable.model_copy(update=changes)
+def _with(part: Any, /, **changes: Any) -> Any:
+    return part.model_copy(update=changes)
 
 
 def _refusal(runnable: object) -> str:
