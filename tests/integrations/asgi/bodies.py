@@ -77,8 +77,9 @@ def with_events(body: bytes, new: list[Any]) -> bytes:
         data = data_of(frame)
         if data and data != "[DONE]":
             others = [line for line in frame.split("\n") if not line.startswith("data:")]
-            frame = "\n".join([*others, "data: " + json.dumps(next(rest))])
-        out.append(frame + "\n\n")
+            out.append("\n".join([*others, "data: " + json.dumps(next(rest))]) + "\n\n")
+        else:
+            out.append(frame + "\n\n")
     return "".join(out).encode()
 
 
@@ -88,8 +89,7 @@ def lanes(given: list[Any]) -> dict[Key, list[Path_]]:
     finished: dict[Any, int] = {}  # text behind a finish reason is a new text
     for place, event in enumerate(given):
         for key, path in _pieces(event):
-            key = (*key, finished.get(key[0], 0)) if key[0] == "choice" else key
-            found.setdefault(key, []).append((place, *path))
+            found.setdefault((*key, finished.get(key[0], 0)), []).append((place, *path))
         for choice in event.get("choices") or []:
             if choice.get("finish_reason"):
                 finished["choice"] = finished.get("choice", 0) + 1

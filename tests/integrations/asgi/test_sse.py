@@ -8,22 +8,15 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from streamguard_asgi import EventTooLargeError, SSEDecoder, ServerSentEvent, encode_event
+from streamguard_asgi import EventTooLargeError, ServerSentEvent, SSEDecoder, encode_event
 
 SOUP = st.lists(
     st.sampled_from(
-        [b"\n", b"\r", b"\r\n", b"data: x", b"data:y", b"data", b"data: ", b":c", b"event:  e", b"id: 1"]
-        + [
-            b"event",
-            b"datax: z",
-            b"retry: 9",
-            b"\xef\xbb\xbf",
-            b"\xc3\xa9",
-            b"\xc3",
-            b" ",
-            b"data: [DONE]\n\n",
+        [
+            *(b"\n", b"\r", b"\r\n", b"data: x", b"data:y", b"data", b"data: ", b":c", b"event:  e"),
+            *(b"id: 1", b"event", b"datax: z", b"retry: 9", b"\xef\xbb\xbf", b"\xc3\xa9", b"\xc3", b" "),
+            *(b"data: [DONE]\n\n", b"event: a\ndata: {}\n\n"),
         ]
-        + [b"event: a\ndata: {}\n\n"]
     ),
     max_size=14,
 ).map(b"".join)
@@ -136,9 +129,9 @@ def test_the_last_event_may_lack_its_empty_line() -> None:
 def test_a_large_event_is_an_error_that_does_not_quote_it(step: int) -> None:
     body = b"data: ok\n\ndata: " + b"secret" * 20 + b"\n\n"
     decoder = SSEDecoder(max_event=100)
+    pieces = [body[start : start + step] for start in range(0, len(body), step)]
     with pytest.raises(EventTooLargeError) as caught:
-        for start in range(0, len(body), step):
-            decoder.feed(body[start : start + step])
+        list(map(decoder.feed, pieces))
     assert caught.value.limit == 100
     assert "secret" not in repr(caught.value) + str(vars(caught.value))
 
