@@ -92,7 +92,8 @@ class Upstream:
         self.prefix = parts.path.rstrip("/")
         self._host = parts.netloc.encode("idna" if not parts.netloc.isascii() else "ascii")
         unlimited = httpx.Limits(max_connections=None, max_keepalive_connections=100, keepalive_expiry=30.0)
-        self._transport = transport or httpx.AsyncHTTPTransport(limits=unlimited)
+        encrypted = parts.scheme == "https"
+        self._transport = transport or httpx.AsyncHTTPTransport(verify=encrypted, limits=unlimited)
         timeout = httpx.Timeout(limits.read, connect=limits.connect, pool=None)
         self._extensions = {"timeout": timeout.as_dict()}
 

@@ -98,21 +98,22 @@ class ChatAdapter:
         data = fields_or_none(chunk)
         if data is None:
             return [self._texts.leaves("event", chunk)]
+        choices = data.get("choices")
+        listed = is_sequence(choices)
         changes: dict[str, Any] = {}
         says_more = False
         for name, value in data.items():
-            if value is None or name in _SILENT:
+            if value is None or (name in _SILENT and (listed or name != "choices")):
                 continue
             says_more = True
             if name not in KEPT:
                 new = self._texts.leaves(name, value)
                 if new is not value:
                     changes[name] = new
-        choices = data.get("choices")
         before: list[Any] = []
         if data.get("error") is not None and not choices:
             before += self.end(End.ERROR)
-        if is_sequence(choices) and choices:
+        if listed and choices:
             news: list[Any] = []
             for choice in choices:
                 new, spoke = self._choice(chunk, choice, before)

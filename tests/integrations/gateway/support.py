@@ -197,22 +197,28 @@ class Setup:
     url: str
     upstream: Upstream
     app: Gateway
+    client: httpx.Client
 
     def count(self, name: str, **labels: str) -> float:
-        """A sample of the metrics; 0 if there is none."""
-        families = text_string_to_metric_families(httpx.get(self.url + "/metrics").text)
-        return next(
-            (s.value for family in families for s in family.samples if s.name == name and s.labels == labels),
-            0.0,
+        """A sample of the metrics, once all answers have come to their end; 0 if there is none."""
+        while self._sample("streamguard_streams_active", {}):
+            pass
+        return self._sample(name, labels)
+
+    def _sample(self, name: str, labels: dict[str, str]) -> float:
+        families = text_string_to_metric_families(self.client.get("/metrics").text)
+        found = (
+            s.value for family in families for s in family.samples if (s.name, s.labels) == (name, labels)
         )
+        return next(found, 0.0)
 
 
 @contextmanager
 def setup(answer: Answer, guard: Transformer = GUARD, prefix: str = "", **options: Any) -> Iterator[Setup]:
     with upstream(answer) as server:
         app = Gateway(server.url + prefix, guard, **options)
-        with serving(app) as url:
-            yield Setup(url, server, app)
+        with serving(app) as url, httpx.Client(base_url=url, timeout=20, trust_env=False) as client:
+            yield Setup(url, server, app, client)
 
 
 def replaying(body: bytes, *, every: int = 0, headers: Iterable[tuple[str, str]] = SSE) -> Answer:

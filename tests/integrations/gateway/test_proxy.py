@@ -11,7 +11,6 @@ from contextlib import closing
 from typing import Any
 from urllib.parse import urlsplit
 
-import httpx
 import pytest
 
 from streamguard import Pipeline, Redactor
@@ -65,7 +64,7 @@ def raw(url: str, data: bytes, *, until: bytes = b"") -> bytes:
 
 def test_a_stream_is_guarded(gateway: Setup) -> None:
     gateway.upstream.answer = replaying(chat(f"a {CANARY} b {HIDDEN}c"), every=11)
-    got = httpx.post(gateway.url + CHAT, json={"stream": True})
+    got = gateway.client.post(CHAT, json={"stream": True})
     assert said(got.content) == "a [REDACTED:canary:e6b0d319] b c"
     assert got.headers["content-type"] == "text/event-stream; charset=utf-8"
     assert "content-length" not in got.headers
@@ -73,7 +72,7 @@ def test_a_stream_is_guarded(gateway: Setup) -> None:
 
 def test_an_answer_that_comes_whole_is_guarded_and_has_its_new_length(gateway: Setup) -> None:
     gateway.upstream.answer = whole(completion(f"a {CANARY} b"))
-    got = httpx.post(gateway.url + CHAT, json={})
+    got = gateway.client.post(CHAT, json={})
     assert got.json()["choices"][0]["message"]["content"] == "a [REDACTED:canary:e6b0d319] b"
     assert int(got.headers["content-length"]) == len(got.content)
 
@@ -81,7 +80,7 @@ def test_an_answer_that_comes_whole_is_guarded_and_has_its_new_length(gateway: S
 def test_what_does_not_change_keeps_its_bytes(gateway: Setup) -> None:
     body = b'{"choices" : [],\n "x": 1.50,"y":"\\u00e9\\/" }\n'
     gateway.upstream.answer = whole(body)
-    assert httpx.post(gateway.url + CHAT, json={}).content == body
+    assert gateway.client.post(CHAT, json={}).content == body
 
 
 def test_the_request_reaches_the_upstream_as_it_was_sent(gateway: Setup) -> None:
@@ -99,7 +98,7 @@ def test_the_request_reaches_the_upstream_as_it_was_sent(gateway: Setup) -> None
         ("Accept-Encoding", "br, gzip"),
         ("Cookie", "a=b"),
     ]
-    httpx.post(gateway.url + CHAT + "?a=1&b=%2F%20", headers=headers, content=b"raw \xff body")
+    gateway.client.post(CHAT + "?a=1&b=%2F%20", headers=headers, content=b"raw \xff body")
     seen = gateway.upstream.seen[-1]
     assert (seen.method, seen.target) == ("POST", "/up" + CHAT + "?a=1&b=%2F%20")
     assert seen.body == b"raw \xff body"
@@ -130,7 +129,7 @@ def test_headers_of_the_answer_pass_except_those_of_the_hop_and_of_the_bytes(gat
             ("Alt-Svc", 'h3=":443"'),
         ],
     )
-    got = httpx.post(gateway.url + CHAT, json={})
+    got = gateway.client.post(CHAT, json={})
     assert got.headers["x-request-id"] == "r1"
     assert got.headers["x-ratelimit-remaining"] == "7"
     assert got.headers.get_list("set-cookie") == ["a=1", "b=2"]
@@ -139,8 +138,10 @@ def test_headers_of_the_answer_pass_except_those_of_the_hop_and_of_the_bytes(gat
 
 def test_no_cookie_passes_from_one_client_to_the_next(gateway: Setup) -> None:
     gateway.upstream.answer = whole(b"{}", headers=[*JSON, ("set-cookie", "session=mine; path=/")])
-    httpx.post(gateway.url + CHAT, json={})
-    httpx.post(gateway.url + CHAT, json={})
+    for _ in range(2):
+        gateway.client.cookies.clear()
+        gateway.client.post(CHAT, json={})
+    gateway.client.cookies.clear()
     assert gateway.upstream.seen[-1].all("cookie") == []
 
 
@@ -148,7 +149,7 @@ def test_no_cookie_passes_from_one_client_to_the_next(gateway: Setup) -> None:
 def test_errors_of_the_upstream_pass_guarded(gateway: Setup, status: int) -> None:
     error = {"error": {"message": f"you said {CANARY}", "type": "x", "code": None}}
     gateway.upstream.answer = whole(json.dumps(error).encode(), status, [*JSON, ("retry-after", "3")])
-    got = httpx.post(gateway.url + CHAT, json={})
+    got = gateway.client.post(CHAT, json={})
     assert got.status_code == status
     assert got.headers["retry-after"] == "3"
     assert got.json()["error"]["message"] == "you said [REDACTED:canary:e6b0d319]"
@@ -156,7 +157,7 @@ def test_errors_of_the_upstream_pass_guarded(gateway: Setup, status: int) -> Non
 
 def test_an_error_page_is_guarded_as_text(gateway: Setup) -> None:
     gateway.upstream.answer = whole(f"<p>{CANARY}</p>".encode(), 502, [("content-type", "text/html")])
-    got = httpx.post(gateway.url + CHAT, json={})
+    got = gateway.client.post(CHAT, json={})
     assert (got.status_code, got.text) == (502, "<p>[REDACTED:canary:e6b0d319]</p>")
 
 
@@ -169,7 +170,7 @@ def test_an_upstream_that_compresses_all_the_same_is_read(
     packed = gzip.compress(body) if encoding == "gzip" else zlib.compress(body)
     kind = SSE if streamed else JSON
     gateway.upstream.answer = replaying(packed, every=10, headers=[*kind, ("content-encoding", encoding)])
-    got = httpx.post(gateway.url + CHAT, json={})
+    got = gateway.client.post(CHAT, json={})
     assert "content-encoding" not in got.headers
     assert b"[REDACTED:canary:e6b0d319]" in got.content
     assert CANARY.encode() not in got.content
@@ -187,7 +188,7 @@ def test_each_event_of_a_compressed_stream_comes_when_it_was_sent(gateway: Setup
 
     gateway.upstream.answer = answer
     got = b""
-    with httpx.stream("POST", gateway.url + CHAT, json={}) as response:
+    with gateway.client.stream("POST", CHAT, json={}) as response:
         for piece in response.iter_bytes():
             got += piece
             if said(got) == "one two three":
@@ -197,7 +198,7 @@ def test_each_event_of_a_compressed_stream_comes_when_it_was_sent(gateway: Setup
 
 def test_a_compression_nobody_asked_for_is_refused(gateway: Setup) -> None:
     gateway.upstream.answer = whole(CANARY.encode(), headers=[*JSON, ("content-encoding", "br")])
-    got = httpx.post(gateway.url + CHAT, json={})
+    got = gateway.client.post(CHAT, json={})
     assert got.status_code == 502
     assert got.json()["error"]["code"] == "encoding"
     assert got.headers["x-should-retry"] == "false"
@@ -208,7 +209,7 @@ def test_a_compression_nobody_asked_for_is_refused(gateway: Setup) -> None:
 )
 def test_a_type_without_a_guard_is_refused_on_guarded_routes(gateway: Setup, kind: str) -> None:
     gateway.upstream.answer = whole(CANARY.encode(), headers=[("content-type", kind)] if kind else [])
-    got = httpx.post(gateway.url + CHAT, json={})
+    got = gateway.client.post(CHAT, json={})
     assert got.status_code == 502
     assert got.json()["error"]["code"] == "unguardable"
     assert CANARY not in got.text
@@ -216,30 +217,30 @@ def test_a_type_without_a_guard_is_refused_on_guarded_routes(gateway: Setup, kin
 
 def test_events_under_the_name_of_json_are_refused(gateway: Setup) -> None:
     gateway.upstream.answer = whole(chat(CANARY))
-    got = httpx.post(gateway.url + CHAT, json={})
+    got = gateway.client.post(CHAT, json={})
     assert (got.status_code, got.json()["error"]["code"]) == (502, "not_json")
 
 
 def test_an_error_of_a_type_without_a_guard_keeps_its_status(gateway: Setup) -> None:
     gateway.upstream.answer = whole(CANARY.encode(), 429, [("content-type", "image/png")])
-    got = httpx.post(gateway.url + CHAT, json={})
+    got = gateway.client.post(CHAT, json={})
     assert got.status_code == 429
     assert got.json()["error"]["code"] == "unguardable"
 
 
 def test_other_routes_pass_what_comes_whole_guarded(gateway: Setup) -> None:
     gateway.upstream.answer = whole(json.dumps({"data": [{"id": "m1", "note": CANARY}]}).encode())
-    assert httpx.get(gateway.url + "/v1/models").json() == {
+    assert gateway.client.get("/v1/models").json() == {
         "data": [{"id": "m1", "note": "[REDACTED:canary:e6b0d319]"}]
     }
     gateway.upstream.answer = whole(CANARY.encode(), headers=[("content-type", "text/plain")])
-    assert httpx.get(gateway.url + "/v1/other").text == "[REDACTED:canary:e6b0d319]"
+    assert gateway.client.get("/v1/other").text == "[REDACTED:canary:e6b0d319]"
 
 
 @pytest.mark.parametrize("kind", ["text/event-stream", "application/x-ndjson", "audio/mpeg"])
 def test_other_routes_refuse_what_has_no_known_protocol(gateway: Setup, kind: str) -> None:
     gateway.upstream.answer = replaying(chat(CANARY), headers=[("content-type", kind)])
-    got = httpx.get(gateway.url + "/v1/other")
+    got = gateway.client.get("/v1/other")
     assert (got.status_code, got.json()["error"]["code"]) == (502, "unguardable")
 
 
@@ -248,7 +249,7 @@ def test_a_path_that_may_pass_unguarded_passes_as_it_is(gateway: Setup) -> None:
     gateway.upstream.answer = whole(
         body, 206, [("content-type", "audio/mpeg"), ("content-encoding", "gzip"), ("etag", '"e"')]
     )
-    with httpx.stream("GET", gateway.url + "/v1/audio/speech", headers={"range": "bytes=0-"}) as got:
+    with gateway.client.stream("GET", "/v1/audio/speech", headers={"range": "bytes=0-"}) as got:
         assert b"".join(got.iter_raw()) == body
     assert got.status_code == 206
     assert got.headers["etag"] == '"e"'
@@ -266,10 +267,10 @@ def test_no_detour_leads_past_the_guard(gateway: Setup, path: str) -> None:
 
 def test_everything_may_pass_but_the_guarded_routes_stay_guarded() -> None:
     with setup(replaying(chat(CANARY)), pass_unguarded=("*",)) as gateway:
-        assert CANARY in said(httpx.post(gateway.url + "/v1/unknown", json={}).content)
-        assert CANARY not in said(httpx.post(gateway.url + CHAT, json={}).content)
+        assert CANARY in said(gateway.client.post("/v1/unknown", json={}).content)
+        assert CANARY not in said(gateway.client.post(CHAT, json={}).content)
         gateway.upstream.answer = whole(b"RIFF" + CANARY.encode(), headers=[("content-type", "audio/wav")])
-        assert httpx.post(gateway.url + CHAT, json={}).content == b"RIFF" + CANARY.encode()
+        assert gateway.client.post(CHAT, json={}).content == b"RIFF" + CANARY.encode()
 
 
 @pytest.mark.parametrize("status", [204, 304])
@@ -278,13 +279,13 @@ def test_an_answer_without_a_body_passes(gateway: Setup, status: int) -> None:
         await out.head(status, [("x-a", "1")], chunked=False)
 
     gateway.upstream.answer = answer
-    got = httpx.post(gateway.url + CHAT, json={})
+    got = gateway.client.post(CHAT, json={})
     assert (got.status_code, got.headers["x-a"], got.content) == (status, "1", b"")
 
 
 def test_an_empty_answer_needs_no_type(gateway: Setup) -> None:
     gateway.upstream.answer = whole(b"", headers=[])
-    got = httpx.delete(gateway.url + "/v1/responses/r1")
+    got = gateway.client.delete("/v1/responses/r1")
     assert (got.status_code, got.content) == (200, b"")
 
 
@@ -293,7 +294,7 @@ def test_head_passes(gateway: Setup) -> None:
         await out.head(200, [*JSON, ("content-length", "1234"), ("x-a", "1")], chunked=False)
 
     gateway.upstream.answer = answer
-    got = httpx.head(gateway.url + CHAT)
+    got = gateway.client.head(CHAT)
     assert (got.status_code, got.headers["x-a"]) == (200, "1")
     assert "content-length" not in got.headers
     assert gateway.upstream.seen[-1].method == "HEAD"
@@ -302,8 +303,8 @@ def test_head_passes(gateway: Setup) -> None:
 def test_a_preflight_of_a_browser_is_answered_by_the_upstream(gateway: Setup) -> None:
     headers = [("access-control-allow-origin", "https://app.example"), ("access-control-allow-headers", "*")]
     gateway.upstream.answer = whole(b"", 200, headers)
-    got = httpx.options(
-        gateway.url + CHAT,
+    got = gateway.client.options(
+        CHAT,
         headers={"origin": "https://app.example", "access-control-request-method": "POST"},
     )
     assert got.status_code == 200
@@ -332,11 +333,11 @@ def test_redirects_lead_back_to_the_gateway_or_nowhere(gateway: Setup) -> None:
         ("relative", "relative"),
     ):
         gateway.upstream.answer = whole(b"", 307, [("location", given)])
-        got = httpx.post(gateway.url + CHAT, json={})
+        got = gateway.client.post(CHAT, json={})
         assert (got.status_code, got.headers["location"]) == (307, shown)
     for given in ("https://elsewhere.example/x", "//elsewhere.example/x", f"{gateway.upstream.url}1/x"):
         gateway.upstream.answer = whole(b"", 307, [("location", given)])
-        got = httpx.post(gateway.url + CHAT, json={})
+        got = gateway.client.post(CHAT, json={})
         assert (got.status_code, got.json()["error"]["code"]) == (502, "redirect")
 
 
@@ -360,6 +361,23 @@ def test_a_request_in_chunks_with_trailers_arrives_whole(gateway: Setup) -> None
     assert seen.body == b'{"a":1}'
     assert seen.all("content-length") == ["7"]
     assert seen.all("transfer-encoding") == seen.all("x-t") == seen.all("trailer") == []
+
+
+def test_two_lengths_of_a_request_smuggle_nothing(gateway: Setup) -> None:
+    gateway.upstream.answer = whole(b'{"ok":1}')
+    before = len(gateway.upstream.seen)
+    request = (
+        f"POST {CHAT} HTTP/1.1\r\nhost: x\r\ncontent-length: 3\r\ntransfer-encoding: chunked\r\n\r\n"
+        f"2\r\n{{}}\r\n0\r\n\r\nGET /smuggled HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n"
+    )
+    raw(gateway.url, request.encode())
+    seen = gateway.upstream.seen[before:]
+    assert [(one.target, one.body) for one in seen] in (
+        [("/up" + CHAT, b"{}"), ("/up/smuggled", b"")],  # two requests of this client, read as two
+        [("/up" + CHAT, b"{}")],
+        [],
+    )
+    assert all(one.all("transfer-encoding") == [] for one in seen)
 
 
 def test_trailers_of_the_upstream_do_not_pass(gateway: Setup) -> None:
@@ -398,10 +416,10 @@ def test_connections_are_used_again(gateway: Setup) -> None:
 
 def test_the_client_is_told_in_its_protocols_form_what_was_refused(gateway: Setup) -> None:
     gateway.upstream.answer = whole(b"x", headers=[("content-type", "audio/mpeg")])
-    got = httpx.post(gateway.url + "/v1/messages", json={}).json()
+    got = gateway.client.post("/v1/messages", json={}).json()
     assert got["type"] == "error"
     assert got["error"]["type"] == "api_error"
-    got = httpx.post(gateway.url + CHAT, json={}).json()
+    got = gateway.client.post(CHAT, json={}).json()
     assert set(got["error"]) == {"message", "type", "param", "code"}
 
 
@@ -410,7 +428,7 @@ def test_structured_output_stays_valid() -> None:
     rule = Rule("any", r"hunter2hunter")
     with setup(replaying(chat(content, every=1)), guard=Redactor((rule,))) as gateway:
         asked = {"stream": True, "response_format": {"type": "json_object"}}
-        shown = json.loads(said(httpx.post(gateway.url + CHAT, json=asked).content))
+        shown = json.loads(said(gateway.client.post(CHAT, json=asked).content))
     assert shown["n"] == 1
     assert shown["password"].startswith("[REDACTED:any:")
 
@@ -427,7 +445,7 @@ def test_requests_are_guarded_when_asked_to() -> None:
             {"role": "user", "content": [{"type": "text", "text": CANARY}]},
             {"role": "assistant", "content": None, "tool_calls": [call]},
         ]
-        httpx.post(gateway.url + CHAT, json={"model": "m", "messages": messages, "stop": ["é"]})
+        gateway.client.post(CHAT, json={"model": "m", "messages": messages, "stop": ["é"]})
         sent = json.loads(gateway.upstream.seen[-1].body)
         assert sent["messages"][0]["content"] == "my key is [REDACTED:canary:e6b0d319]"
         assert sent["messages"][1]["content"][0]["text"] == "[REDACTED:canary:e6b0d319]"
@@ -435,32 +453,32 @@ def test_requests_are_guarded_when_asked_to() -> None:
         assert json.loads(arguments) == {"a": "[REDACTED:canary:e6b0d319]"}
         assert sent["messages"][2]["tool_calls"][0]["id"] == CANARY
         untouched = b'{ "messages": [],"n" : 1.0}'
-        httpx.post(gateway.url + CHAT, content=untouched)
+        gateway.client.post(CHAT, content=untouched)
         assert gateway.upstream.seen[-1].body == untouched
         before = len(gateway.upstream.seen)
-        assert httpx.post(gateway.url + CHAT, content=b"{").status_code == 400
+        assert gateway.client.post(CHAT, content=b"{").status_code == 400
         packed = {"content-encoding": "gzip"}
-        assert httpx.post(gateway.url + CHAT, content=b"x", headers=packed).status_code == 415
+        assert gateway.client.post(CHAT, content=b"x", headers=packed).status_code == 415
         assert len(gateway.upstream.seen) == before
 
 
 def test_health_and_metrics_are_the_gateways_own(gateway: Setup) -> None:
     before = len(gateway.upstream.seen)
-    assert httpx.get(gateway.url + "/healthz").json() == {"status": "ok"}
+    assert gateway.client.get("/healthz").json() == {"status": "ok"}
     found = {"stage": "redactor", "rule": "canary", "action": "redacted"}
     redacted = gateway.count("streamguard_findings_total", **found)
     done = gateway.count("streamguard_streams_total", route="chat", outcome="complete")
     pieces = gateway.count("streamguard_hold_back_characters_count")
     assert len(gateway.upstream.seen) == before
     gateway.upstream.answer = replaying(chat(f"a {CANARY}", every=1), every=200)
-    httpx.post(gateway.url + CHAT, json={})
+    gateway.client.post(CHAT, json={})
     assert gateway.count("streamguard_findings_total", **found) == redacted + 1
     assert gateway.count("streamguard_streams_total", route="chat", outcome="complete") == done + 1
     assert gateway.count("streamguard_hold_back_characters_count") > pieces
     assert gateway.count("streamguard_hold_back_characters_sum") > 0
     assert gateway.count("streamguard_added_latency_seconds_count") > 0
     assert gateway.count("streamguard_streams_active") == 0
-    assert CANARY not in httpx.get(gateway.url + "/metrics").text
+    assert CANARY not in gateway.client.get("/metrics").text
 
 
 @pytest.mark.parametrize(

@@ -263,6 +263,11 @@ def test_text_behind_the_finish_reason_does_not_break_the_stream() -> None:
     assert chat_texts(shown) == {(0, "content"): "a b <"}
 
 
+@pytest.mark.parametrize("choices", [SECRET, {"0": SECRET}, [SECRET], [[SECRET]], [{"delta": SECRET}]])
+def test_choices_that_are_none_are_guarded_as_what_they_are(choices: Any) -> None:
+    assert SECRET not in json.dumps(run([{"id": "c", "object": "chat.completion.chunk", "choices": choices}]))
+
+
 def test_what_nobody_knows_passes() -> None:
     events: list[Any] = [
         {"choices": [], "prompt_filter_results": [{"a": 1}]},
