@@ -9,7 +9,7 @@ which nothing changed come out as they came in.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, cast
 
 from streamguard_anthropic import MessagesAdapter
@@ -141,12 +141,14 @@ class LiteLLMAdapter:
             self._adapter = self._adapters[kind] = made
         return self._adapter
 
-    def _raw(self, item: bytes | bytearray | str) -> list[Any]:
+    def _raw(self, item: bytes | bytearray | str) -> Iterator[Any]:
+        """Take bytes. What its first frames show is out before a later one raises."""
         self._texts = isinstance(item, str)
         if self._decoder is None:
             self._decoder = FrameDecoder()
         data = item.encode("utf-8", "surrogatepass") if isinstance(item, str) else bytes(item)
-        return [shown for frame in self._decoder.feed(data) for shown in self._frame(frame)]
+        for frame in self._decoder.feed(data):
+            yield from self._frame(frame)
 
     def _frame(self, frame: Frame) -> list[Any]:
         if frame.data is None:  # a comment that keeps the connection alive, or a mere type

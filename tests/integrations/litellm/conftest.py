@@ -12,6 +12,7 @@ os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     pytest.importorskip("litellm")
+    pytest.importorskip("litellm.proxy.utils")
 
 from .upstream import Upstream
 
