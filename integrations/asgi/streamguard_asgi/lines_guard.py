@@ -14,7 +14,7 @@ from streamguard.session import FindingHandler
 from streamguard_asgi.body import Body
 from streamguard_asgi.closing import Ending, error_line
 from streamguard_asgi.protocols import Events, Parsed, parsed
-from streamguard_asgi.reading import dumped, is_json, loaded
+from streamguard_asgi.reading import dumped, is_cut, loaded
 from streamguard_asgi.sse import MAX_EVENT, EventTooLargeError
 
 __all__ = ["NDJSONGuard"]
@@ -93,7 +93,7 @@ class NDJSONGuard(Body):
     def _ended(self, end: End) -> Iterator[bytes]:
         rest = b"".join(self._started)
         shown = b""
-        if rest and end is not End.ERROR and is_json(rest.decode("utf-8", "replace")):
+        if rest and end is not End.ERROR and not is_cut(rest.decode("utf-8", "replace")):
             shown = self._line(rest)
         held = self._end_broken()
         held += b"".join(self._written(item, None) for _, item in self._events.end(end))

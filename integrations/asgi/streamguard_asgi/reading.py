@@ -10,7 +10,7 @@ import json
 import re
 from typing import Any
 
-__all__ = ["dumped", "is_json", "loaded"]
+__all__ = ["dumped", "is_cut", "loaded"]
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -31,13 +31,15 @@ def loaded(text: str, /) -> tuple[Any, bool]:
         return _LENIENT.decode(text), False
 
 
-def is_json(text: str, /) -> bool:
-    """Tell whether a text is JSON, and whole."""
+def is_cut(text: str, /) -> bool:
+    """Tell whether a text begins as an object, an array or a string of JSON, and is none."""
+    if text.lstrip()[:1] not in ("{", "[", '"'):
+        return False
     try:
         _LENIENT.decode(text)
     except (ValueError, RecursionError):
-        return False
-    return True
+        return True
+    return False
 
 
 def dumped(value: Any, like: str, /) -> str:

@@ -16,7 +16,7 @@ from streamguard_asgi.body import Body
 from streamguard_asgi.closing import DONE, Ending, closing_events
 from streamguard_asgi.plain import closed_by
 from streamguard_asgi.protocols import Events, Parsed, StreamProtocol, family_of, parsed
-from streamguard_asgi.reading import dumped, is_json, loaded
+from streamguard_asgi.reading import dumped, is_cut, loaded
 from streamguard_asgi.sse import MAX_EVENT, ServerSentEvent, SSEDecoder, encode_event, newline_of
 
 __all__ = ["SSEGuard"]
@@ -97,7 +97,7 @@ class SSEGuard(Body):
         rest = b""
         if end is not End.ERROR:
             for event in self._decoder.flush():
-                if not _is_cut(event):
+                if not is_cut(event.data or ""):
                     rest = self._event(event)
                     yield rest
         held = self._end(end)
@@ -242,9 +242,3 @@ _FIRST = {
     "openai-completions": {"object": "text_completion"},
 }
 _REMEMBERED, _SHORT = 64, 64  # names of events, and lines; characters of one
-
-
-def _is_cut(event: ServerSentEvent) -> bool:
-    """Tell whether the last event of a stream, without an empty line, was cut off."""
-    data = (event.data or "").lstrip()
-    return data[:1] in ("{", "[") and not is_json(data)
