@@ -2,24 +2,34 @@
 
 from streamguard.context.compressor import ContextCompressor, PreCompressHook, Summarizer
 from streamguard.context.engine import Compaction, ContextEngine, engine_names, load_engine
+from streamguard.context.files import ContextFile, load_context_file
 from streamguard.context.messages import Message
+from streamguard.context.prompt import PLATFORM_HINTS, SystemPrompt, build_system_prompt
 from streamguard.context.prune import prune_results
 from streamguard.context.repair import repair
+from streamguard.context.skills import Skill, SkillsIndex
 from streamguard.context.summary import SUMMARY_PREFIX
 from streamguard.context.tokens import Budget, TokenCounter, estimate_tokens
 
 __all__ = [
+    "PLATFORM_HINTS",
     "SUMMARY_PREFIX",
     "Budget",
     "Compaction",
     "ContextCompressor",
     "ContextEngine",
+    "ContextFile",
     "Message",
     "PreCompressHook",
+    "Skill",
+    "SkillsIndex",
     "Summarizer",
+    "SystemPrompt",
     "TokenCounter",
+    "build_system_prompt",
     "engine_names",
     "estimate_tokens",
+    "load_context_file",
     "load_engine",
     "prune_results",
     "repair",

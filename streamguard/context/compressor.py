@@ -7,8 +7,9 @@
 5. A summary that is there already is brought up to date, not summarized again.
 
 The invariants: no call is parted from its results; the messages of head and tail are the
-same objects; the result is never longer than what was given; what has been summarized once
-is not summarized again without something new; the summarizer sees no secret and no fence.
+same objects; the result never has more tokens than what was given, and if that was within
+the limit, no more text; what has been summarized is not summarized again without something
+new; the summarizer sees no secret and no fence.
 
 Nothing is remembered of a conversation: the summary to be brought up to date is found in
 the messages. What is remembered is that the summarizer failed, and how long to leave it
@@ -25,7 +26,7 @@ import anyio
 import anyio.to_thread
 
 from streamguard.context.engine import Compaction, ContextEngine
-from streamguard.context.messages import Message, Side, side
+from streamguard.context.messages import Message, Side, side, texts
 from streamguard.context.prune import prune_results
 from streamguard.context.repair import repair
 from streamguard.context.shorten import shorten
@@ -47,7 +48,8 @@ from streamguard.session import Finding, FindingHandler, Transformer
 __all__ = ["ContextCompressor", "PreCompressHook", "Summarizer"]
 
 _WORTH = 20  # what is less than this part of the budget is not worth a model's time
-_LEAST = 400  # tokens of a summary where the budget has no room left
+_LEAST = 300  # tokens of a summary that there is no room for
+_SHORT_REQUEST = 200  # characters
 
 
 class Summarizer(Protocol):
@@ -186,10 +188,10 @@ class ContextCompressor(ContextEngine):
         worth = await ledger.total(fresh) >= self._budget.limit // _WORTH
         if not fresh or not (worth or 0 < room < tokens - (limit - room)):
             return unchanged
-        budget = min(self._budget.summary(await ledger.total(parts.middle)), max(room, _LEAST))
+        budget = min(self._budget.summary(await ledger.total(parts.middle)), room)
         inserted, failure = await self._replacement(parts, fresh, focus, budget)
         after = limit - room + await ledger.total(inserted)
-        if after >= tokens:
+        if after >= tokens or (tokens <= limit and _length(inserted) > _length(parts.middle)):
             return unchanged
         return Compaction(
             [*parts.head, *inserted, *parts.tail],
@@ -244,7 +246,7 @@ class ContextCompressor(ContextEngine):
         """What the summarizer is asked, in half a window."""
         limit = self._budget.window // 2
         characters = limit * 3
-        wanted = max(budget - 700, budget // 2)  # the rest is for the frame
+        wanted = max(budget - 700, budget // 2, _LEAST)  # the rest is for the frame
         while True:
             transcript = write_turns(turns, characters)
             prompt = summary_prompt(transcript, previous=previous, notes=notes, focus=focus, tokens=wanted)
@@ -256,23 +258,35 @@ class ContextCompressor(ContextEngine):
         """The summarizer's answer, or the name of its error."""
         try:
             with anyio.fail_after(self._timeout):
-                return await self._summarizer(prompt, max_tokens=budget), ""
+                return await self._summarizer(prompt, max_tokens=max(budget, _LEAST)), ""
         except Exception as error:
             return "", type(error).__name__
 
     async def _fitting(
         self, summary: Summary, before: Side | None, after: Side | None, budget: int
     ) -> list[Message]:
-        """Write a summary as messages, shortened until they have no more than so many tokens."""
+        """Write a summary as messages, shortened until they have no more than so many tokens.
+
+        Where not even the frame has room, the summary is short and says something all the same.
+        """
+        body, request = summary.body, summary.request
+        frame = await self.count(Summary("", request).messages(before, after))
+        if frame >= budget and request:
+            request = shorten(request, _SHORT_REQUEST)
+            frame = await self.count(Summary("", request).messages(before, after))
+        if frame >= budget:
+            budget = frame + _LEAST
         while True:
-            inserted = summary.messages(before, after)
+            inserted = Summary(body, request).messages(before, after)
             size = await self.count(inserted)
-            if size <= budget or not (summary.body or summary.request):
+            if size <= budget or not body:
                 return inserted
-            share = min(budget / size, 0.9)
-            body = shorten(summary.body, int(len(summary.body) * share))
-            request = summary.request if body else shorten(summary.request, int(len(summary.request) * share))
-            summary = Summary(body, request)
+            body = shorten(body, int(len(body) * min((budget - frame) / (size - frame), 0.95)))
+
+
+def _length(messages: Sequence[Message]) -> int:
+    """Characters of all that is said."""
+    return sum(len(text) for message in messages for text in texts(message))
 
 
 def _side(messages: Sequence[Message]) -> Side | None:

@@ -161,6 +161,15 @@ def results(message: Message) -> list[Result]:
     ]
 
 
+def texts(message: Message) -> list[str]:
+    """All that a message says: its text, its calls, its results."""
+    found = [text_of(field(message, "content"))] if field(message, "role") != "tool" else []
+    found += (result.text for result in results(message))
+    for call in calls(message):
+        found += (call.name, call.arguments)
+    return found
+
+
 def units(messages: Sequence[Message]) -> list[range]:
     """Divide a conversation where it may be divided.
 

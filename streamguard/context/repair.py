@@ -42,13 +42,14 @@ def repair(messages: Sequence[Message], /) -> list[Message]:
     while at < len(messages):
         message = messages[at]
         at += 1
+        speaks = role(message)
         if results(message):  # it answers no call: those behind a call are read with it
             lost = True
             rest = [block for block in blocks(message) if kind(block) != "tool_result"]
-            if role(message) == "tool" or not rest:
+            if speaks == "tool" or not rest:
                 continue
             message = {**message, "content": rest}
-        if lost and role(message) == "assistant" and out and role(out[-1]) == "assistant":
+        if lost and speaks == "assistant" and out and role(out[-1]) == "assistant":
             out.append({"role": "user", "content": _GAP})
         lost = False
         out.append(message)

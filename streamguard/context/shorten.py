@@ -15,9 +15,13 @@ def shorten(text: str, limit: int, *, of: str = "") -> str:
     """
     if len(text) <= limit:
         return text
-    head, tail = limit * 7 // 10, limit // 5
+    tail = limit // 5
     named = f" of {of}" if of else ""
-    marker = f"\n[... {len(text) - head - tail:,} of {len(text):,} characters{named} left out ...]\n"
-    if len(marker) > limit - head - tail:
+
+    def marker(head: int) -> str:
+        return f"\n[... {len(text) - head - tail:,} of {len(text):,} characters{named} left out ...]\n"
+
+    head = min(limit * 7 // 10, limit - tail - len(marker(0)))  # where a tenth is too short for the marker
+    if head <= 0:
         return text[: max(limit, 0)]
-    return text[:head] + marker + text[len(text) - tail :]
+    return text[:head] + marker(head) + text[len(text) - tail :]

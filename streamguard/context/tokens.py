@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from inspect import isawaitable
 
-from streamguard.context.messages import Message, blocks, calls, field, kind, results, text_of
+from streamguard.context.messages import Message, blocks, field, kind, texts
 
 __all__ = ["Budget", "Ledger", "TokenCounter", "estimate_tokens"]
 
@@ -28,13 +28,8 @@ def estimate_tokens(message: Message, /) -> int:
         if kind(block) == "tool_result":
             parts += blocks(block)
     media = sum(kind(part) in _MEDIA_KINDS for part in parts)
-    texts = [text_of(field(message, "content"))]
-    texts += (str(field(part, "thinking") or "") for part in parts if kind(part) == "thinking")
-    for call in calls(message):
-        texts += (call.name, call.arguments)
-    if field(message, "role") != "tool":
-        texts += (result.text for result in results(message))
-    size = sum(len(text.encode("utf-8", "replace")) for text in texts)
+    thoughts = [str(field(part, "thinking") or "") for part in parts if kind(part) == "thinking"]
+    size = sum(len(text.encode("utf-8", "replace")) for text in (*texts(message), *thoughts))
     return _MESSAGE + -(-size // _BYTES) + _MEDIA * media
 
 

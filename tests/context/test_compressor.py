@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
@@ -123,7 +124,8 @@ def test_what_comes_out_is_accepted_protected_short_and_final(
     assert last >= min(tail, len(messages) - first)
     assert result.tokens_before == total
     assert result.tokens_after == tokens(result.messages) <= total
-    assert size(result.messages) <= size(messages)
+    if total <= budget.limit:
+        assert size(result.messages) <= size(messages)
     assert result.fits == (result.tokens_after <= budget.limit)
     protected = tokens(messages[:head]) + tokens(messages[len(messages) - tail :])
     if protected + 400 <= budget.limit:
@@ -153,12 +155,13 @@ def test_a_conversation_that_goes_on_is_compacted_again_and_again(seed: int, for
                 messages.append({"role": "assistant", "content": "So it is."})
         messages += more
         asked = len(fake.prompts)
+        past = re.findall(r"Round [0-9]+\.", str(messages))
         result = run(engine.compact(messages))
         assert FORMS[form](result.messages) == []
         summaries = [message for message in result.messages if SUMMARY_PREFIX in str(message["content"])]
         assert len(summaries) <= 1
-        if asked and len(fake.prompts) > asked:
-            assert f"Round {asked}." in fake.prompts[-1], "the summary so far is brought up to date"
+        if len(fake.prompts) > asked:
+            assert all(text in fake.prompts[-1] for text in past), "the summary so far is brought up to date"
             assert SUMMARY_PREFIX not in fake.prompts[-1]
         messages = result.messages
 
