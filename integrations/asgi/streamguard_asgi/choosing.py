@@ -87,8 +87,10 @@ def guard_for(
     Raises:
         LookupError: a text has a charset that is unknown.
         ValueError: a policy is unknown.
-        TypeError: the guard is no `Transformer`.
+        TypeError: the guard is no `Transformer`, or an option is unknown.
     """
+    if unknown := options.keys() - GuardOptions.__annotations__.keys():
+        raise TypeError(f"guard_for() got an unexpected option {sorted(unknown)[0]!r}")
     header = Message()
     header["content-type"] = content_type
     kind = types.get(header.get_content_type() if content_type.strip() else "")

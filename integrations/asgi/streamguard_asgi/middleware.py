@@ -14,7 +14,7 @@ from typing import Any, Literal, Unpack
 
 from anyio.lowlevel import checkpoint
 
-from streamguard import End, Transformer
+from streamguard import End, Pipeline, Transformer
 from streamguard_asgi.body import BytesGuard
 from streamguard_asgi.choosing import STREAM_TYPES, BodyKind, GuardOptions, guard_for
 from streamguard_asgi.json_guard import JSONGuard
@@ -83,8 +83,8 @@ class StreamGuardMiddleware:
             **options: see the guards.
 
         Raises:
-            ValueError: an option is unknown.
-            TypeError: the guard is no `Transformer` and no function.
+            ValueError: a policy is unknown.
+            TypeError: an option is unknown, or the guard is no `Transformer` and no function.
         """
         if not isinstance(guard, Transformer) and not callable(guard):
             raise TypeError(f"a guard must be a Transformer or a function, not {type(guard).__name__}")
@@ -95,8 +95,8 @@ class StreamGuardMiddleware:
         self._types = types
         self._on_encoded: Literal["error", "pass"] = on_encoded
         self._options = options
-        if isinstance(guard, Transformer):
-            guard_for("text/event-stream", guard, **options)  # an error in the options shows here
+        # An error in the options shows here, not with the first request.
+        guard_for("text/event-stream", guard if isinstance(guard, Transformer) else Pipeline(), **options)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a request."""

@@ -424,7 +424,7 @@ async def test_a_client_that_has_gone_does_not_hide_the_error() -> None:
     [
         ({"on_encoded": "maybe"}, ValueError),
         ({"tool_args": "all"}, ValueError),
-        ({"reasoning": 1}, ValueError),
+        ({"tool_arg": "drop"}, TypeError),
     ],
 )
 def test_unknown_options_are_refused_at_once(options: Any, error: type[Exception]) -> None:
