@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, TypeGuard
 
-__all__ = ["index_of", "is_dict", "is_list"]
+__all__ = ["index_of", "is_dict", "is_list", "is_tuple"]
 
 
 def is_dict(value: object) -> TypeGuard[dict[str, Any]]:
@@ -15,6 +15,11 @@ def is_dict(value: object) -> TypeGuard[dict[str, Any]]:
 def is_list(value: object) -> TypeGuard[list[Any]]:
     """Tell whether a value is a list."""
     return isinstance(value, list)
+
+
+def is_tuple(value: object) -> TypeGuard[tuple[Any, ...]]:
+    """Tell whether a value is a tuple, and no named one."""
+    return type(value) is tuple
 
 
 def index_of(value: object) -> str | int | None:

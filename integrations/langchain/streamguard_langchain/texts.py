@@ -64,7 +64,7 @@ class Texts:
     def content(self, content: Any, end: End | None, *, whole: bool = False) -> Any:
         """Guard the content of a message; `end` is `None` while the stream goes on."""
         if isinstance(content, str):
-            return self._text(("content",), (content, ()), content, "text", end)
+            return self.text(("content",), (content, ()), content, "text", end)
         keys = [_block_key(block, position, whole=whole) for position, block in enumerate(content)]
         shown: list[Any] = []
         for position, block in enumerate(content):
@@ -136,13 +136,13 @@ class Texts:
         for name, value in metadata.items():
             if name.startswith("logprobs"):
                 continue
-            result[name] = value if is_kept(name) else self._leaves(name, value)
+            result[name] = value if is_kept(name) else self.leaves(name, value)
         same = len(result) == len(metadata) and all(result[name] is metadata[name] for name in result)
         return metadata if same else result
 
     def extras(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Guard fields that LangChain does not know."""
-        return {name: value if is_kept(name) else self._leaves(name, value) for name, value in values.items()}
+        return {name: value if is_kept(name) else self.leaves(name, value) for name, value in values.items()}
 
     @staticmethod
     def dropped(value: object) -> bool:
@@ -156,7 +156,9 @@ class Texts:
             self._unchanged[key].passed("", text)
         return self.places.pop(key), text
 
-    def _leaves(self, name: str, value: Any) -> Any:
+    def leaves(self, name: str, value: Any) -> Any:
+        """Guard what came whole, string by string."""
+
         def select(path: tuple[str | int, ...]) -> bool:
             return not any(isinstance(part, str) and is_kept(part) for part in path[1:])
 
@@ -172,7 +174,7 @@ class Texts:
     def _block(self, key: Key, block: Any, place: Place, end: End | None) -> Any:
         """Guard a block of content, or a bare string among the blocks."""
         if isinstance(block, str):
-            return self._text(key, place, block, "text", end)
+            return self.text(key, place, block, "text", end)
         if not is_dict(block):
             return block
         self._blocks[key[1]] = None
@@ -212,7 +214,7 @@ class Texts:
         if isinstance(value, str):
             if value.startswith("data:") and key[-1] in ("url", "image_url"):
                 return value
-            return self._text(key, place, value, role, end, signed=signed)
+            return self.text(key, place, value, role, end, signed=signed)
         if is_list(value):
             return self._items(value, key, place, role, end, whole=whole)
         if not is_dict(value):
@@ -251,9 +253,19 @@ class Texts:
             return value if policy == "keep" else {}
         return guard_object(value, self._settings.for_tools, on_finding=self._settings.on_finding)
 
-    def _text(
+    def text(
         self, key: Key, place: Place, text: str, role: Role, end: End | None, *, signed: bool = False
     ) -> str:
+        """Guard the next text of a lane.
+
+        Args:
+            key: the lane.
+            place: where the text stands; `flush` gives it back.
+            text: the text.
+            role: what guard and what policy it is for.
+            end: how the lane ends with this text; `None` if it goes on.
+            signed: the text may be empty and nevertheless ends the lane.
+        """
         policy = self._settings.policy(role)
         if policy != "guard":
             return text if policy == "keep" else ""
