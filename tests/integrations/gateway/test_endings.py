@@ -20,6 +20,7 @@ from streamguard_gateway import Gateway, Limits
 from streamguard import Redactor
 from streamguard.redact import Rule
 
+from .streams import anthropic_stream, responses_stream
 from .support import (
     CANARY,
     GUARD,
@@ -50,46 +51,8 @@ def gateway() -> Iterator[Setup]:
         yield made
 
 
-def anthropic(text: str) -> bytes:
-    message = {"id": "m", "type": "message", "role": "assistant", "model": "m", "content": [], "usage": {}}
-    block: dict[str, Any] = {
-        "type": "content_block_start",
-        "index": 0,
-        "content_block": {"type": "text", "text": ""},
-    }
-    events: list[dict[str, Any]] = [{"type": "message_start", "message": message}, block]
-    events += [
-        {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": part}}
-        for part in re.findall(r"(?s).{1,5}", text)
-    ]
-    events.append({"type": "content_block_stop", "index": 0})
-    events.append({"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {}})
-    events.append({"type": "message_stop"})
-    return b"".join(f"event: {e['type']}\ndata: {json.dumps(e)}\n\n".encode() for e in events)
-
-
-def responses(text: str) -> bytes:
-    item = {"type": "message", "id": "i", "role": "assistant", "status": "in_progress", "content": []}
-    place = {"item_id": "i", "output_index": 0, "content_index": 0}
-    part = {"type": "output_text", "text": "", "annotations": []}
-    events: list[dict[str, Any]] = [
-        {"type": "response.created", "response": {"id": "r", "object": "response", "output": []}},
-        {"type": "response.output_item.added", "output_index": 0, "item": item},
-        {"type": "response.content_part.added", **place, "part": part},
-    ]
-    events += [
-        {"type": "response.output_text.delta", **place, "delta": piece}
-        for piece in re.findall(r"(?s).{1,5}", text)
-    ]
-    events.append({"type": "response.output_text.done", **place, "text": text})
-    return b"".join(
-        f"event: {event['type']}\ndata: {json.dumps({**event, 'sequence_number': number})}\n\n".encode()
-        for number, event in enumerate(events)
-    )
-
-
 KEY = "ghp_" + "a8Bc9De0Fg1Hi2Jk3Lm4" + "No5Pq6Rs7Tu8Vw9X"
-STREAMS = {CHAT: chat, "/v1/messages": anthropic, "/v1/responses": responses}
+STREAMS = {CHAT: chat, "/v1/messages": anthropic_stream, "/v1/responses": responses_stream}
 
 
 def frames(stream: bytes) -> list[dict[str, Any]]:
