@@ -14,7 +14,7 @@ from typing import Any, cast
 
 from streamguard_anthropic import MessagesAdapter
 from streamguard_google import GenerateContentAdapter
-from streamguard_openai.shapes import fields, text_of
+from streamguard_openai.shapes import fields, has_fields, text_of, with_fields
 from streamguard_openai.streams import StreamAdapter
 from streamguard_openai.texts import Settings
 
@@ -104,12 +104,14 @@ class LiteLLMAdapter:
         if self._decoder is not None:
             for frame in self._decoder.end():
                 shown += self._frame(frame)
-        return shown + [_whole(event) for event in self._released(end)]
+        return shown + self._released(end)
 
     def framed(self, event: Any, /) -> Any:
-        """Write an event the way the items came: a dictionary of a stream of bytes as a frame."""
-        if self._decoder is None or not isinstance(event, dict):
-            return event
+        """Make an event like the items that came: a dictionary is a frame in a stream of bytes."""
+        if not isinstance(event, dict):
+            return _whole(event)
+        if self._decoder is None:
+            return cast("dict[str, Any]", event)
         kind = cast("dict[str, Any]", event).get("type")
         raw = encode(str(kind) if self._events and kind else "", json.dumps(event, ensure_ascii=False))
         return raw.decode() if self._texts else raw
@@ -117,7 +119,7 @@ class LiteLLMAdapter:
     def _event(self, event: Any) -> Iterable[Any]:
         self.last = event
         if self.first is None:
-            self.first = event
+            self.first = _copied(event)
         adapter = self._choose(event)
         if not isinstance(event, dict):
             self._known[event.__class__] = adapter
@@ -180,6 +182,12 @@ class LiteLLMAdapter:
 
     def _released(self, end: End) -> list[Any]:
         return [self.framed(shown) for adapter in self._adapters.values() for shown in adapter.end(end)]
+
+
+def _copied(event: Any) -> Any:
+    """Copy an event, and the response in it: those who read it after us write ids of theirs into it."""
+    response = fields(event).get("response")
+    return with_fields(event, {"response": with_fields(response, {})}) if has_fields(response) else event
 
 
 def _whole(event: Any) -> Any:

@@ -1,0 +1,266 @@
+"""A real proxy with the guardrail, and one without: what clients and loggers get of the same answers."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from .proxies import Proxy, configuration, guardrail, started, up
+from .support import GUARD, Canary, content, frames, joined, strings
+from .upstream import Script, Upstream
+
+openai = pytest.importorskip("openai")
+anthropic = pytest.importorskip("anthropic")
+pytest.importorskip("litellm.proxy.proxy_cli", exc_type=ImportError)
+
+pytestmark = [pytest.mark.exhaustive, pytest.mark.filterwarnings("ignore")]
+BLOCKED = {
+    "stage": [{"type": "redactor", "rules": ["word"], "actions": {"word": "block"}}],
+    "rule": [{"id": "word", "value": "forbidden"}],
+}
+
+
+@dataclass
+class Proxies:
+    guarded: Proxy
+    bare: Proxy
+
+
+@pytest.fixture(scope="module")
+def proxies(upstream: Upstream, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Proxies]:
+    with contextlib.ExitStack() as stack:
+        root = tmp_path_factory.mktemp("proxies")
+        blocking = guardrail("blocking", default_on=False, streamguard={"policy": BLOCKED, "logs": False})
+        settings = configuration(upstream, guardrails=[guardrail(), blocking])
+        guarded = stack.enter_context(started(root / "guarded", settings))
+        bare = stack.enter_context(started(root / "bare", configuration(upstream, guardrails=[])))
+        yield Proxies(up(guarded), up(bare))
+
+
+PATHS = {
+    "chat": "/v1/chat/completions",
+    "completions": "/v1/completions",
+    "responses": "/v1/responses",
+    "messages": "/v1/messages",
+    "bridged messages": "/v1/messages",
+    "content": "/v1beta/models/gemini:generateContent",
+}
+SAID = {
+    "chat": ("content", "reasoning", "refusal", "arguments", "annotation", "extra"),
+    "completions": ("content",),
+    "responses": ("content", "reasoning", "arguments", "annotation"),
+    "messages": ("content", "reasoning", "arguments"),
+    "bridged messages": ("content", "reasoning", "arguments"),
+    "content": ("content", "reasoning", "arguments"),
+}
+# LiteLLM gives all choices of a streamed completion of the older kind the index 0, so there is no n of 3.
+LOST = {("chat", True): {"refusal"}}  # by LiteLLM itself: it does not pass a streamed refusal on
+
+
+def asked(endpoint: str, token: str, *, stream: bool, n: int) -> tuple[str, dict[str, Any]]:
+    path = PATHS[endpoint]
+    if endpoint == "content":
+        if stream:
+            path = path.replace(":generate", ":streamGenerate") + "?alt=sse"
+        return path, {"contents": [{"role": "user", "parts": [{"text": token}]}]}
+    body: dict[str, Any] = {"stream": stream, **({"n": n} if n > 1 else {})}
+    prompt = [{"role": "user", "content": token}]
+    more: dict[str, dict[str, Any]] = {
+        "chat": {"model": "gpt", "messages": prompt, "logprobs": True},
+        "completions": {"model": "instruct", "prompt": token},
+        "responses": {"model": "gpt", "input": token},
+        "messages": {"model": "claude", "messages": prompt, "max_tokens": 99},
+        "bridged messages": {"model": "gpt", "messages": prompt, "max_tokens": 99},
+    }
+    return path, {**body, **more[endpoint]}
+
+
+def said(endpoint: str, events: list[Any], n: int) -> list[str]:
+    """The answer's text, of each choice."""
+    if endpoint in ("chat", "completions"):
+        events = [
+            {"choices": [{**c, **(c.get("message") or {})} for c in event.get("choices", [])]}
+            for event in events
+        ]
+        return [
+            content(events, index, "text" if endpoint == "completions" else "content") for index in range(n)
+        ]
+    if endpoint == "responses":
+        whole = events[-1].get("response", events[-1])
+        return [p["text"] for item in whole["output"] if item["type"] == "message" for p in item["content"]]
+    if endpoint == "content":
+        parts = [part for e in events for part in e["candidates"][0]["content"].get("parts") or []]
+        return ["".join(part.get("text", "") for part in parts if not part.get("thought"))]
+    blocks = [block for event in events for block in event.get("content") or []]
+    texts = [block.get("text", "") for block in blocks] + [
+        (e.get("delta") or {}).get("text", "") for e in events
+    ]
+    return ["".join(texts)]
+
+
+CELLS = [
+    pytest.param((endpoint, stream, n, cut), id=f"{endpoint}-{'stream' if stream else 'whole'}-n{n}-cut{cut}")
+    for endpoint in PATHS
+    for stream in (True, False)
+    for n in ((1, 3) if endpoint == "chat" or (endpoint == "completions" and not stream) else (1,))
+    for cut in ((1, 5) if stream else (5,))
+]
+
+
+@pytest.mark.parametrize("cell", CELLS)
+def test_nothing_leaks(proxies: Proxies, upstream: Upstream, cell: tuple[str, bool, int, int]) -> None:
+    endpoint, stream, n, cut = cell
+    canaries = {name: Canary((endpoint, stream, n, cut, name)) for name in SAID[endpoint]}
+    texts = {name: text for name, canary in canaries.items() for text in canary.script(name).values()}
+
+    def run(proxy: Proxy) -> tuple[list[Any], str, list[Any]]:
+        token = upstream.say(Script(**texts, logprobs=endpoint == "chat", cut=cut))
+        path, body = asked(endpoint, token, stream=stream, n=n)
+        answer = proxy.post(path, body)
+        assert answer.status_code == 200, answer.text
+        return frames(answer.content) if stream else [answer.json()], answer.text, proxy.logged(token)
+
+    def leaks(events: list[Any], raw: str) -> set[str]:
+        lanes = [raw, *joined(events).values()]
+        return {name for name, canary in canaries.items() if canary.seen_in(lanes)}
+
+    events, raw, logs = run(proxies.bare)
+    expected = set(SAID[endpoint]) - LOST.get((endpoint, stream), set())
+    assert leaks(events, raw) == expected, "without the guardrail every field leaks"
+    assert any(canary.seen_in([text]) for canary in canaries.values() for _, text in strings(logs))
+
+    events, raw, logs = run(proxies.guarded)
+    assert leaks(events, raw) == set()
+    logged = {path for path, text in strings(logs) if any(c.seen_in([text]) for c in canaries.values())}
+    assert logged == set()
+    assert said(endpoint, events, n) == [GUARD.scrub(canaries["content"].text)] * n
+
+
+def test_the_openai_sdk(proxies: Proxies, upstream: Upstream) -> None:
+    client = openai.OpenAI(base_url=f"{proxies.guarded.url}/v1", api_key=proxies.guarded.key, max_retries=0)
+    canary = Canary("openai")
+    script = canary.script("content", "reasoning", "arguments")
+
+    def prompt() -> list[Any]:
+        return [{"role": "user", "content": upstream.say(Script(**script))}]
+
+    with client.chat.completions.stream(model="gpt", messages=prompt(), n=3) as stream:
+        for _ in stream:
+            pass
+        final = stream.get_final_completion()
+    for choice in final.choices:
+        assert choice.message.content == GUARD.scrub(canary.text)
+        assert json.loads(choice.message.tool_calls[0].function.arguments)["note"] == GUARD.scrub(canary.text)
+    chunks = list(
+        client.chat.completions.create(
+            model="gpt", messages=prompt(), stream=True, stream_options={"include_usage": True}
+        )
+    )
+    assert chunks[-1].usage.total_tokens == 3
+    assert len({chunk.id for chunk in chunks}) == 1
+    token = upstream.say(Script(**script))
+    with client.responses.stream(model="gpt", input=token) as events:
+        kinds = [event.type for event in events]
+        response = events.get_final_response()
+    assert kinds[-1] == "response.completed"
+    assert response.output_text == GUARD.scrub(canary.text)
+
+
+def test_the_anthropic_sdk(proxies: Proxies, upstream: Upstream) -> None:
+    client = anthropic.Anthropic(base_url=proxies.guarded.url, api_key=proxies.guarded.key, max_retries=0)
+    canary = Canary("anthropic")
+    for model in ("claude", "gpt"):
+        token = upstream.say(Script(**canary.script("content", "reasoning", "arguments")))
+        prompt = [{"role": "user", "content": token}]
+        with client.messages.stream(model=model, max_tokens=99, messages=prompt) as stream:
+            message = stream.get_final_message()
+        blocks = {block.type: block for block in message.content}
+        assert blocks["text"].text == GUARD.scrub(canary.text)
+        assert blocks["thinking"].thinking == GUARD.scrub(canary.text)
+        assert not blocks["thinking"].signature
+        assert blocks["tool_use"].input["note"] == GUARD.scrub(canary.text)
+        assert message.stop_reason == "tool_use"
+
+
+@pytest.mark.parametrize("endpoint", ["chat", "completions", "responses", "messages", "content"])
+def test_an_upstream_that_dies(proxies: Proxies, upstream: Upstream, endpoint: str) -> None:
+    canary = Canary((endpoint, "dies"))
+    token = upstream.say(Script(content=f"Said, {canary.key[:24]}", end="die", cut=4, pause=0.05))
+    path, body = asked(endpoint, token, stream=True, n=1)
+    answer = proxies.guarded.post(path, body)
+    events = frames(answer.content)
+    lanes = joined(events)
+    assert not canary.seen_in([answer.text, *lanes.values()])
+    assert any("Said, " in text for text in lanes.values())
+    assert any("error" in json.dumps(event) for event in events)
+    for _, text in strings(proxies.guarded.logged_as(token, "async_failure")):
+        assert not canary.seen_in([text])
+
+
+@pytest.mark.parametrize("end", ["no_reason", "usage_only", "silent", "length"])
+def test_odd_ends(proxies: Proxies, upstream: Upstream, end: str) -> None:
+    canary = Canary(end)
+    token = upstream.say(Script(content=canary.text, end=end))
+    answer = proxies.guarded.post(*asked("chat", token, stream=True, n=1))
+    assert answer.text.rstrip().endswith("data: [DONE]")
+    events = frames(answer.content)
+    assert not canary.seen_in([answer.text, *joined(events).values()])
+    if end != "silent":
+        expected = GUARD.scrub(canary.text).removesuffix("<" if end == "length" else "")
+        assert content(events).startswith(expected.removesuffix("<"))
+        assert [c["finish_reason"] for e in events for c in e["choices"] if c.get("finish_reason")]
+
+
+def test_a_rule_that_blocks_by_request(proxies: Proxies, upstream: Upstream) -> None:
+    client = openai.OpenAI(base_url=f"{proxies.guarded.url}/v1", api_key=proxies.guarded.key, max_retries=0)
+    more: Any = {"extra_body": {"guardrails": ["blocking"]}}
+
+    def prompt() -> list[Any]:
+        return [{"role": "user", "content": upstream.say(Script(content="This is forbidden here."))}]
+
+    stream = client.chat.completions.create(model="gpt", messages=prompt(), stream=True, **more)
+    chunks = list(stream)
+    assert content(chunks) == "This is "
+    assert chunks[-1].choices[0].finish_reason == "content_filter"
+    whole = client.chat.completions.create(model="gpt", messages=prompt(), **more)
+    assert whole.choices[0].finish_reason == "content_filter"
+    assert not whole.choices[0].message.content
+    with client.responses.stream(
+        model="gpt", input=upstream.say(Script(content="This is forbidden here.")), **more
+    ) as events:
+        last = list(events)[-1]
+    assert last.type == "response.incomplete"
+    shown = anthropic.Anthropic(base_url=proxies.guarded.url, api_key=proxies.guarded.key, max_retries=0)
+    with shown.messages.stream(model="claude", max_tokens=99, messages=prompt(), **more) as message:
+        final = message.get_final_message()
+    assert final.stop_reason == "refusal"
+    assert final.content[0].text == "This is "
+    path, body = asked("content", upstream.say(Script(content="This is forbidden here.")), stream=True, n=1)
+    answer = frames(proxies.guarded.post(path, {**body, "guardrails": ["blocking"]}).content)
+    assert answer[-1]["candidates"][0]["finishReason"] == "SAFETY"
+    assert said("content", answer, 1) == ["This is "]
+
+
+def test_50_streams_at_once_do_not_mix(proxies: Proxies, upstream: Upstream) -> None:
+    client = openai.AsyncOpenAI(
+        base_url=f"{proxies.guarded.url}/v1", api_key=proxies.guarded.key, max_retries=0
+    )
+    canaries = [Canary(("parallel", number)) for number in range(50)]
+
+    async def run(number: int) -> str:
+        script = Script(content=f"{number}: {canaries[number].text}", cut=9, pause=0.01)
+        prompt = [{"role": "user", "content": upstream.say(script)}]
+        stream = await client.chat.completions.create(model="gpt", messages=prompt, stream=True)
+        return content([chunk async for chunk in stream])
+
+    async def everything() -> list[str]:
+        return await asyncio.gather(*map(run, range(50)))
+
+    for number, text in enumerate(asyncio.run(everything())):
+        assert text == GUARD.scrub(f"{number}: {canaries[number].text}")
