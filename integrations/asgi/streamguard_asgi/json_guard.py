@@ -89,7 +89,7 @@ class JSONGuard(Body):
         text = body.decode(json.detect_encoding(body), "replace")
         try:
             value, faithful = loaded(text.removeprefix("\ufeff"))
-        except (ValueError, RecursionError):
+        except json.JSONDecodeError:
             lane = JsonLane(self._settings.guard)
             safe = lane.scrub(text, end=End.TRUNCATED, on_finding=self._settings.on_finding)
             yield body if safe == text else safe.encode("utf-8", "replace")

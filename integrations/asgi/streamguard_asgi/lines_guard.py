@@ -114,7 +114,7 @@ class NDJSONGuard(Body):
             return line
         try:
             value, faithful = loaded(text)
-        except (ValueError, RecursionError):
+        except json.JSONDecodeError:
             if self._broken is None:
                 lane = JsonLane(self._settings.guard)
                 self._broken = lane.session(on_finding=self._settings.on_finding)

@@ -29,7 +29,6 @@ TEXT_FIELDS = frozenset(
         "completion",
         "content",
         "delta",
-        "generated_text",
         "inputTextDelta",
         "output_text",
         "partial_json",
@@ -50,6 +49,7 @@ _CLOSING = re.compile(
     r"(?:^|[-_. ])(?:end(?:ed)?|done|finish(?:ed)?|stop(?:ped)?|completed?|closed?|error|abort(?:ed)?)$",
     re.IGNORECASE,
 )
+_FLAGS = ("done", "is_finished", "stop")  # of Ollama, Cohere, llama.cpp
 _REASONS = ("done_reason", "finish_reason", "finishReason", "stop_reason")
 _IDENTS = ("id", "toolCallId", "messageId")
 
@@ -87,8 +87,9 @@ class PlainAdapter:
 
     def event(self, event: Any, name: str = "") -> list[tuple[str, Any]]:
         """Take the next event and return what may be shown now, each with its name."""
-        select: Callable[[Path], LeafPolicy | bool] = self._select
-        safe = guard_object(event, self._settings.guard, select=select, on_finding=self._settings.on_finding)
+        if _is_message(event):
+            return [(name, self._whole(event, self._policy))]
+        safe = self._whole(event, self._select)
         kind, ident, end = _about(event, name)
         own: set[Key] = set()
 
@@ -154,6 +155,9 @@ class PlainAdapter:
             result[part] = new
         return result
 
+    def _whole(self, event: Any, select: Callable[[Path], LeafPolicy | bool]) -> Any:
+        return guard_object(event, self._settings.guard, select=select, on_finding=self._settings.on_finding)
+
     def _select(self, path: Path) -> LeafPolicy | bool:
         policy = self._policy(path)
         if policy == "guard" and self._is_piece(path):
@@ -181,15 +185,29 @@ def _about(event: Any, name: str) -> tuple[str, str, End | None]:
     end = closed_by(name)
     if not is_dict(event):
         return "", "", end
-    own = event
-    kind = text_of(own, "type")
-    ident = ""
+    kind = text_of(event, "type") or text_of(event, "event")
     end = end or closed_by(kind)
-    if kind.lower().endswith(("delta", "content")) or end is not None:
-        ident = next((own[part] for part in _IDENTS if isinstance(own.get(part), str)), "")
-    if end is None and own.get("error"):
-        end = End.ERROR
-    reason = next((own[part] for part in _REASONS if isinstance(own.get(part), str)), None)
+    ident = text_of(event, "run_id")
+    if not ident and (end is not None or kind.lower().endswith(("delta", "content"))):
+        ident = next((event[part] for part in _IDENTS if isinstance(event.get(part), str)), "")
+    reason = next((event[part] for part in _REASONS if isinstance(event.get(part), str)), "")
     if reason:
-        return kind, ident, end_of(reason)
-    return kind, ident, End.COMPLETE if end is None and own.get("done") is True else end
+        end = end_of(reason)
+    elif end is None and event.get("error"):
+        end = End.ERROR
+    elif end is None and (any(event.get(flag) is True for flag in _FLAGS) or _repeats(event)):
+        end = End.COMPLETE
+    return kind, ident, end
+
+
+def _repeats(event: dict[str, Any]) -> bool:
+    """Tell whether an event repeats the whole text: the last of text generation inference."""
+    return text_of(event, "generated_text") != ""
+
+
+def _is_message(event: Any) -> bool:
+    """Tell whether an event is a message of JSON-RPC, and no piece of an artifact (A2A)."""
+    if not is_dict(event) or "jsonrpc" not in event:
+        return False
+    result = event.get("result")
+    return not (is_dict(result) and "artifact" in result)

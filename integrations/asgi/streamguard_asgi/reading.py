@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from math import isinf
 from typing import Any
 
 __all__ = ["dumped", "is_cut", "loaded"]
@@ -16,14 +17,15 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def loaded(text: str, /) -> tuple[Any, bool]:
-    """Read JSON.
+    """Read JSON, with the constants (`NaN`) that Python adds to it.
 
     Returns:
         The value, and whether the text says what the value says and nothing else.
 
     Raises:
-        ValueError: it is no JSON; `NaN` and the infinities are none.
-        RecursionError: it is nested too deeply.
+        json.JSONDecodeError: it is no JSON.
+        ValueError, RecursionError: others may be able to read it: a number is too large, or it is
+            nested too deeply.
     """
     try:
         return _STRICT.decode(text), True
@@ -43,15 +45,11 @@ def is_cut(text: str, /) -> bool:
 
 
 def dumped(value: Any, like: str, /) -> str:
-    """Write JSON, with the spacing and the escapes of another text.
-
-    Raises:
-        ValueError: a number is too large to be written.
-    """
+    """Write JSON, with the spacing and the escapes of another text."""
     separators = (", ", ": ") if '": ' in like else (",", ":")
-    text = json.dumps(value, ensure_ascii=like.isascii(), allow_nan=False, separators=separators)
+    text = json.dumps(value, ensure_ascii=like.isascii(), separators=separators)
     if _SURROGATE.search(text) is not None:  # half a character has no bytes of its own
-        text = json.dumps(value, allow_nan=False, separators=separators)
+        text = json.dumps(value, separators=separators)
     return text
 
 
@@ -66,9 +64,12 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return result
 
 
-def _refuse(_constant: str) -> Any:
-    raise ValueError("a constant that JSON does not have")
+def _float(digits: str) -> float:
+    value = float(digits)
+    if isinf(value):
+        raise ValueError("a number is too large")
+    return value
 
 
-_STRICT = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_refuse)
-_LENIENT = json.JSONDecoder(parse_constant=_refuse)
+_STRICT = json.JSONDecoder(object_pairs_hook=_object, parse_float=_float)
+_LENIENT = json.JSONDecoder(parse_float=_float)

@@ -119,7 +119,7 @@ class SSEGuard(Body):
         if self._protocol != "text" and data.lstrip()[:1] in ("{", "["):
             try:
                 value, faithful = loaded(data)
-            except (ValueError, RecursionError):
+            except json.JSONDecodeError:
                 if self._events.family is not None:
                     safe = JsonLane(self._settings.guard).scrub(data, end=End.TRUNCATED)
                     return event.raw if safe == data else encode_event(safe, event.others)
@@ -190,7 +190,7 @@ class SSEGuard(Body):
         if spoken == "json" and self._protocol != "text":
             try:
                 value = json.loads(data)
-            except (ValueError, RecursionError):
+            except json.JSONDecodeError:
                 spoken = "text"
             else:
                 self._spoken[name] = spoken

@@ -216,6 +216,87 @@ def test_arguments_stream_as_json() -> None:
     assert json.loads("".join(event["inputTextDelta"] for event in shown)) == {"a": "x" + SHOWN, "n": 1}
 
 
+# Of what streams: the events, and what is taken for their text
+SHAPES: dict[str, Any] = {
+    "Ollama": lambda text, last: {"response": text, "done": last},
+    "llama.cpp": lambda text, last: {"content": text, "stop": last},
+    "text generation inference": lambda text, last: {
+        "token": {"id": 1, "text": text},
+        "generated_text": "whole" if last else None,
+    },
+    "Cohere": lambda text, last: (
+        {"type": "content-end", "index": 0}
+        if last
+        else {"type": "content-delta", "index": 0, "delta": {"message": {"content": {"text": text}}}}
+    ),
+    "Dify": lambda text, last: (
+        {"event": "message_end", "message_id": "m"} if last else {"event": "message", "answer": text}
+    ),
+    "assistants": lambda text, last: (
+        {"object": "thread.message", "type": "thread.message.completed"}
+        if last
+        else {"delta": {"content": [{"index": 0, "type": "text", "text": {"value": text}}]}}
+    ),
+    "AG-UI": lambda text, last: (
+        {"type": "TEXT_MESSAGE_END", "messageId": "m"}
+        if last
+        else {"type": "TEXT_MESSAGE_CONTENT", "messageId": "m", "delta": text}
+    ),
+    "old completions": lambda text, last: {"completion": text, "stop_reason": "stop" if last else None},
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_events_of_many_servers(shape: str) -> None:
+    make = SHAPES[shape]
+    body = sse(make("a ", False), make(KEY[:5], False), make(KEY[5:], False), make(" <zq", False))
+    shown = events(through(SSEGuard(GUARD | REDACTED), body + sse(make("", True))))
+
+    def said(value: Any, name: str = "") -> str:
+        if isinstance(value, dict):
+            return "".join(said(item, key) for key, item in value.items())
+        if isinstance(value, list):
+            return "".join(said(item, name) for item in value)
+        return value if isinstance(value, str) and name in TEXTS else ""
+
+    assert said(shown) == f"a {SHOWN} <zq"
+    assert {name: value for name, value in shown[-1].items() if name not in TEXTS} == {
+        name: value for name, value in make("", True).items() if name not in TEXTS
+    }
+
+
+TEXTS = ("response", "content", "text", "answer", "value", "delta", "completion", "token")
+
+
+def test_runs_at_the_same_time_do_not_mix() -> None:
+    def run(name: str, text: str) -> dict[str, Any]:
+        return {"event": "on_chat_model_stream", "run_id": name, "data": {"chunk": {"content": text}}}
+
+    given = [run("1", KEY[:5]), run("2", "b"), run("1", KEY[5:]), run("2", KEY[:5])]
+    given.append(
+        {"event": "on_chat_model_end", "run_id": "2", "data": {"output": {"content": "b" + KEY[:5]}}}
+    )
+    shown = events(through(SSEGuard(REDACTED), sse(*given)))
+    texts = {"1": "", "2": ""}
+    for event in shown[:-1]:
+        texts[event["run_id"]] += event["data"]["chunk"]["content"]
+    assert texts == {"1": SHOWN, "2": "b" + KEY[:5]}
+    assert shown[-1] == given[-1]
+
+
+def test_messages_of_json_rpc_are_whole() -> None:
+    def result(number: int, text: str) -> dict[str, Any]:
+        content = [{"type": "text", "text": text}]
+        return {"jsonrpc": "2.0", "id": number, "result": {"content": content}}
+
+    body = sse(result(1, "a " + KEY[:5]), result(2, "b " + KEY), name="message")
+    shown = events(through(SSEGuard(REDACTED), body))
+    assert shown == [result(1, "a " + KEY[:5]), result(2, "b " + SHOWN)]
+    piece = {"jsonrpc": "2.0", "id": 1, "result": {"artifact": {"parts": [{"text": KEY[:5]}]}}}
+    rest = {"jsonrpc": "2.0", "id": 1, "result": {"artifact": {"parts": [{"text": KEY[5:]}]}}}
+    assert clean(through(SSEGuard(REDACTED), sse(piece, result(1, "working"), rest)))
+
+
 def test_other_strings_are_whole() -> None:
     given = {"status": f"using {KEY}", "n": 1.5, "args": {"text": "a " + KEY}, "id": KEY[:5]}
     shown = events(through(SSEGuard(REDACTED), sse(given, given)))
@@ -341,6 +422,7 @@ def test_a_key_that_comes_twice_hides_nothing(text: str) -> None:
     "junk",
     [
         *(b"{", b"[[[[", b"[" * 100_000, b"\x00\xff", b'{"a": NaN}', b'{"x": 1e999}', b"1" * 5000),
+        *(b'{"choices": [], "n": ' + b"1" * 5000 + b"}",),
         *(b'{"choices": 5}', b'{"choices": [5, null, {"delta": 7}]}', b'{"choices": {"a": 1}}'),
         *(b'{"type": "content_block_delta", "delta": 3}', b'{"type": "content_block_start"}'),
         *(b'{"type": "response.x.delta", "delta": [1]}', b'{"type": {"x": 1}}'),
@@ -355,6 +437,24 @@ def test_junk_shows_nothing_that_must_not_be_seen(junk: bytes, where: str) -> No
         SSEGuard(GUARD | REDACTED), junk + told if where == "before" else told[:-14] + junk + told
     )
     assert clean(shown)
+
+
+@pytest.mark.parametrize("number", ["1" * 5000, "1e999", "[" * 100_000])
+def test_what_others_may_read_and_the_guard_cannot_ends_the_stream(number: str) -> None:
+    text = json.dumps(chat("a"))[:-1] + f', "n": {number}}}'
+    guard = SSEGuard(REDACTED)
+    shown = guard.feed(sse(text, chat("never")))
+    assert isinstance(guard.failure, ValueError | RecursionError)
+    assert b"never" not in shown
+
+
+def test_constants_of_python_are_read() -> None:
+    body = sse(chat("a " + KEY[:5]), chat(KEY[5:]), chat("", "stop")).replace(
+        b'"created": 1', b'"created": NaN'
+    )
+    shown = through(SSEGuard(REDACTED), body)
+    assert "".join(event["choices"][0]["delta"].get("content", "") for event in events(shown)) == "a " + SHOWN
+    assert shown.count(b"NaN") == len(events(shown))
 
 
 def test_broken_json_of_a_provider_is_guarded_as_far_as_it_goes() -> None:
