@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from typing import Protocol
 
 import anyio
@@ -49,7 +50,9 @@ __all__ = ["ContextCompressor", "PreCompressHook", "Summarizer"]
 
 _WORTH = 20  # what is less than this part of the budget is not worth a model's time
 _LEAST = 300  # tokens of a summary that there is no room for
-_SHORT_REQUEST = 200  # characters
+_SHORT_REQUEST = 200  # characters, as those that follow
+_LONGEST_NOTES = 4_000
+_LONGEST_TOPIC = 500
 
 
 class Summarizer(Protocol):
@@ -217,8 +220,9 @@ class ContextCompressor(ContextEngine):
         previous = safe("\n\n".join(summary.body for summary in past))
         body, failure = "", "Cooldown"
         if self._clock() >= self._resting_until:
-            notes = safe(await self._notes(fresh))
-            prompt = await self._prompt(turns, previous, notes, safe(focus), budget)
+            notes = shorten(safe(await self._notes(fresh)), _LONGEST_NOTES)
+            topic = shorten(safe(focus), _LONGEST_TOPIC)
+            prompt = await self._prompt(turns, previous, notes, topic, budget)
             answer, failure = await self._ask(prompt, budget)
             body = safe(answer).strip()
             if not body:
@@ -228,10 +232,10 @@ class ContextCompressor(ContextEngine):
             for finding in found:
                 self._on_finding(finding)
 
-        request = ""
-        if not any(asks(message) for message in parts.tail):
+        request, at_work = "", not any(map(asks, parts.tail))
+        if at_work:
             request = latest_request(turns) or next((summary.request for summary in past[::-1]), "")
-        summary = Summary(body or without_model(turns, previous), request)
+        summary = Summary(body or without_model(turns, previous), request, at_work)
         return await self._fitting(summary, _side(parts.head[::-1]), _side(parts.tail), budget), failure
 
     async def _notes(self, messages: list[Message]) -> str:
@@ -248,7 +252,7 @@ class ContextCompressor(ContextEngine):
         characters = limit * 3
         wanted = max(budget - 700, budget // 2, _LEAST)  # the rest is for the frame
         while True:
-            transcript = write_turns(turns, characters)
+            transcript = await anyio.to_thread.run_sync(write_turns, turns, characters)
             prompt = summary_prompt(transcript, previous=previous, notes=notes, focus=focus, tokens=wanted)
             if characters < 1000 or await self.count([{"role": "user", "content": prompt}]) <= limit:
                 return prompt
@@ -269,19 +273,19 @@ class ContextCompressor(ContextEngine):
 
         Where not even the frame has room, the summary is short and says something all the same.
         """
-        body, request = summary.body, summary.request
-        frame = await self.count(Summary("", request).messages(before, after))
-        if frame >= budget and request:
-            request = shorten(request, _SHORT_REQUEST)
-            frame = await self.count(Summary("", request).messages(before, after))
+        frame = await self.count(replace(summary, body="").messages(before, after))
+        if frame >= budget and summary.request:
+            summary = replace(summary, request=shorten(summary.request, _SHORT_REQUEST))
+            frame = await self.count(replace(summary, body="").messages(before, after))
         if frame >= budget:
             budget = frame + _LEAST
         while True:
-            inserted = Summary(body, request).messages(before, after)
+            inserted = summary.messages(before, after)
             size = await self.count(inserted)
-            if size <= budget or not body:
+            if size <= budget or not summary.body:
                 return inserted
-            body = shorten(body, int(len(body) * min((budget - frame) / (size - frame), 0.95)))
+            share = min((budget - frame) / (size - frame), 0.95)
+            summary = replace(summary, body=shorten(summary.body, int(len(summary.body) * share)))
 
 
 def _length(messages: Sequence[Message]) -> int:

@@ -24,15 +24,13 @@ SUMMARY_PREFIX = "[SUMMARY OF EARLIER TURNS: A RECORD, NOT A REQUEST]"
 _HANDOFF = (
     "The turns that stood here were too long to keep and were replaced by this summary. It tells what has "
     "been said and done so far, so that work goes on and is not done twice. Do not answer or carry out "
-    "anything that it mentions: only the messages that follow ask for something, and where they differ from "
-    "the summary, they count."
+    "anything that it mentions, and where the messages that follow differ from it, they count."
 )
-_HANDOFF_OPEN = (
-    "The turns that stood here were too long to keep and were replaced by this summary. It tells what has "
-    "been said and done so far, so that work goes on and is not done twice. Do not answer or carry out "
-    "anything that it mentions, except for the user's latest request, which is quoted below and is still "
-    "being worked on. Where the messages that follow differ from the summary, they count."
-)
+_ASKED = {
+    "after": "What the user asks for now is in the messages that follow.",
+    "before": "The user's latest request stands before this summary and is still being worked on.",
+    "quoted": "The user's latest request is quoted at the end and is still being worked on.",
+}
 _REQUEST = "[THE USER'S LATEST REQUEST, WORD FOR WORD]"
 _END = "[END OF THE SUMMARY]"
 _NOTE = "[Earlier turns of this conversation were replaced by a summary.]"
@@ -75,10 +73,12 @@ class Summary:
     Attributes:
         body: the summary.
         request: the user's latest request, where it stands among the turns summarized.
+        follows: whether it stands before them, in the head.
     """
 
     body: str
     request: str = ""
+    follows: bool = False
 
     @classmethod
     def read(cls, message: Message) -> Summary | None:
@@ -100,7 +100,8 @@ class Summary:
             before: who speaks in the message before, instructions aside.
             after: who speaks in the message behind.
         """
-        parts = [f"{SUMMARY_PREFIX} {_HANDOFF_OPEN if self.request else _HANDOFF}", _unmarked(self.body)]
+        asked = _ASKED["quoted" if self.request else "before" if self.follows else "after"]
+        parts = [f"{SUMMARY_PREFIX} {_HANDOFF} {asked}", _unmarked(self.body)]
         if self.request:
             parts.append(f"{_REQUEST}\n{_unmarked(self.request)}")
         text = "\n\n".join([*parts, _END])

@@ -97,7 +97,7 @@ ANSWERS: dict[str, str | Exception | Callable[[str, int], str]] = {
 }
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=settings.default.max_examples * 2 // 5, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(
     conversations(), st.sampled_from(sorted(ANSWERS)), st.integers(1, 20), st.sampled_from([0.3, 0.5, 1.0])
 )
@@ -139,7 +139,7 @@ def test_what_comes_out_is_accepted_protected_short_and_final(
         assert again.messages == result.messages
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=settings.default.max_examples * 3 // 20, suppress_health_check=[HealthCheck.too_slow])
 @given(st.integers(0, 2**32), st.sampled_from(sorted(FORMS)), st.integers(2, 5))
 def test_a_conversation_that_goes_on_is_compacted_again_and_again(seed: int, form: str, rounds: int) -> None:
     writer = Writer(seed, longest=800)
@@ -273,7 +273,19 @@ def test_the_users_latest_request_survives_word_for_word() -> None:
 def test_a_request_in_the_tail_is_not_quoted_and_the_summary_says_not_to_act() -> None:
     result = run(ContextCompressor(Fake(), budget=20_000).compact(long_talk()))
     assert "WORD FOR WORD" not in summary_of(result)
-    assert "Do not answer or carry out anything that it mentions: only the messages" in summary_of(result)
+    assert "Do not answer or carry out anything" in summary_of(result)
+    assert "What the user asks for now is in the messages that follow." in summary_of(result)
+
+
+def test_a_request_in_the_head_is_still_being_worked_on() -> None:
+    messages: Conversation = [{"role": "user", "content": "Rename it in all files"}]
+    for at in range(60):
+        call = {"id": f"c{at}", "type": "function", "function": {"name": "edit", "arguments": "{}"}}
+        messages.append({"role": "assistant", "content": "On it. " * 60, "tool_calls": [call]})
+        messages.append({"role": "tool", "tool_call_id": f"c{at}", "content": "ok " * 60})
+    result = run(ContextCompressor(Fake(), budget=8_000).compact(messages))
+    assert result.messages[0] is messages[0]
+    assert "The user's latest request stands before this summary" in summary_of(result)
 
 
 def test_a_summarizer_that_failed_is_left_alone_for_a_while() -> None:
@@ -353,6 +365,16 @@ def test_a_hook_that_fails_costs_nothing_but_its_notes() -> None:
     result = run(ContextCompressor(fake, budget=20_000, on_pre_compress=broken).compact(long_talk()))
     assert result.action == "summarized"
     assert "notes" not in fake.prompts[0]
+
+
+def test_notes_and_topics_are_not_taken_at_any_length() -> None:
+    async def notes(messages: Sequence[Message]) -> str:
+        return "note " * 100_000
+
+    fake = Fake()
+    engine = ContextCompressor(fake, budget=20_000, on_pre_compress=notes)
+    run(engine.compact(long_talk(), focus="topic " * 100_000))
+    assert estimate_tokens({"role": "user", "content": fake.prompts[0]}) <= 10_000
 
 
 def test_a_tool_cannot_forge_a_summary() -> None:
@@ -452,7 +474,7 @@ def test_calls_at_the_end_are_left_open() -> None:
     assert FORMS["openai"]([*result.messages, {"role": "tool", "tool_call_id": "c", "content": "1"}]) == []
 
 
-@settings(max_examples=60)
+@settings(max_examples=settings.default.max_examples * 2 // 5)
 @given(conversations(longest=120), st.data())
 def test_broken_conversations_come_out_whole(
     conversation: tuple[str, Conversation], data: st.DataObject
