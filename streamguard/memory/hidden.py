@@ -250,4 +250,5 @@ class HiddenSession(Session):
         last, self._last = self._last, None
         if last is not None:
             found, action, start, end = last
-            self._on_match(Finding(STAGE, found.id, action, start, end - start), found.severity, False)
+            finding = Finding(STAGE, found.id, action, start, end - start)
+            self._on_match(finding, found.severity, False)  # noqa: FBT003 - an OnMatch

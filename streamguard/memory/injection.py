@@ -84,14 +84,14 @@ def scan(text: str, /, *, scope: Scope = "context") -> tuple[InjectionFinding, .
     return tuple(findings)
 
 
-def blocked(what: str, findings: Iterable[InjectionFinding], /) -> str:
+def blocked(what: str, findings: Iterable[InjectionFinding | str], /) -> str:
     """What stands in the place of a text that is not given to a model.
 
     Args:
         what: what the text was, such as the name of a file.
-        findings: why.
+        findings: why, as findings or by the names of the threats.
     """
-    names = ", ".join(dict.fromkeys(finding.pattern for finding in findings))
+    names = ", ".join(dict.fromkeys(one if isinstance(one, str) else one.pattern for one in findings))
     return f"[BLOCKED: {what} contained potential prompt injection ({names}). Content not loaded.]"
 
 
