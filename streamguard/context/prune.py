@@ -30,7 +30,8 @@ def _pruned(message: Message) -> Message:
     lengths = iter(found)
     content: list[object] = []
     for block in blocks(message):
-        if kind(block) == "tool_result" and len(text := next(lengths).text) > _LONG:
+        long = kind(block) == "tool_result" and len(text := next(lengths).text) > _LONG
+        if long and isinstance(block, Mapping):
             content.append({**cast("Mapping[str, object]", block), "content": _cleared(text)})
         else:
             content.append(block)

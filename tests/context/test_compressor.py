@@ -97,7 +97,10 @@ ANSWERS: dict[str, str | Exception | Callable[[str, int], str]] = {
 }
 
 
-@settings(max_examples=settings.default.max_examples * 2 // 5, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(
+    max_examples=settings.default.max_examples * 2 // 5,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
 @given(
     conversations(), st.sampled_from(sorted(ANSWERS)), st.integers(1, 20), st.sampled_from([0.3, 0.5, 1.0])
 )
@@ -365,6 +368,45 @@ def test_a_hook_that_fails_costs_nothing_but_its_notes() -> None:
     result = run(ContextCompressor(fake, budget=20_000, on_pre_compress=broken).compact(long_talk()))
     assert result.action == "summarized"
     assert "notes" not in fake.prompts[0]
+
+
+def test_messages_and_blocks_of_the_sdks_go_in_as_they_are() -> None:
+    from anthropic.types import TextBlock, ToolUseBlock
+    from openai.types.chat import ChatCompletionMessage
+
+    openai, anthropic = long_talk(2), long_talk(2)[1:]
+    for at in range(60):
+        call = {
+            "id": f"c{at}",
+            "type": "function",
+            "function": {"name": "t", "arguments": f'{{"k": "{KEY}"}}'},
+        }
+        said: Any = ChatCompletionMessage.model_validate(
+            {"role": "assistant", "content": None, "tool_calls": [call]}
+        )
+        openai += [said, {"role": "tool", "tool_call_id": f"c{at}", "content": "word " * 30}]
+        use = ToolUseBlock(id=f"c{at}", name="t", input={"k": KEY}, type="tool_use")
+        block = {"type": "tool_result", "tool_use_id": f"c{at}", "content": "word " * 30}
+        anthropic += [
+            {"role": "assistant", "content": [TextBlock(text="So", type="text"), use]},
+            {"role": "user", "content": [block]},
+        ]
+    for form, messages in (("openai", openai), ("anthropic", anthropic[:1] + anthropic[4:])):
+        fake = Fake()
+        result = run(ContextCompressor(fake, budget=6_000).compact(messages, focus="all"))
+        assert result.action == "summarized"
+        assert KEY[:20] not in fake.prompts[0]
+        assert "[REDACTED:" in fake.prompts[0]
+        assert FORMS[form](plain(result.messages)) == []
+
+
+def plain(value: Any) -> Any:
+    """What an SDK would send."""
+    if isinstance(value, list):
+        return [plain(inner) for inner in value]
+    if hasattr(value, "model_dump"):
+        return value.model_dump(exclude_none=True)
+    return {key: plain(inner) for key, inner in value.items()} if isinstance(value, dict) else value
 
 
 def test_notes_and_topics_are_not_taken_at_any_length() -> None:

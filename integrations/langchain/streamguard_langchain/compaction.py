@@ -108,7 +108,8 @@ def _read(message: BaseMessage, place: int) -> Message:
         case ToolMessage():
             return {"role": "tool", "tool_call_id": message.tool_call_id, **read}
         case AIMessage():
-            return {"role": "assistant", "tool_calls": _calls(message), **read}
+            called = _calls(message)
+            return {"role": "assistant", **({"tool_calls": called} if called else {}), **read}
         case ChatMessage(role="system" | "developer" | "assistant"):
             return {"role": message.role, **read}
         case _:
