@@ -32,12 +32,10 @@ def call(settings: Settings, function: Callable[[], T], /) -> T:
     try:
         return function()
     except Exception as error:
-        safe = guard_error(error, settings)
-        if safe is error:
-            raise
-        raise safe from None
+        failure = error
     finally:
         var_child_runnable_config.set(before)
+    raise guard_error(failure, settings)  # not in the handler: it would become the context of this one
 
 
 async def acall(settings: Settings, function: Callable[[], Awaitable[T]], /) -> T:
@@ -46,12 +44,10 @@ async def acall(settings: Settings, function: Callable[[], Awaitable[T]], /) -> 
     try:
         return await function()
     except Exception as error:
-        safe = guard_error(error, settings)
-        if safe is error:
-            raise
-        raise safe from None
+        failure = error
     finally:
         var_child_runnable_config.set(before)
+    raise guard_error(failure, settings)
 
 
 class Steps(Iterator[T]):
@@ -71,12 +67,10 @@ class Steps(Iterator[T]):
         except StopIteration:
             raise
         except Exception as error:
-            safe = guard_error(error, self._settings)
-            if safe is error:
-                raise
-            raise safe from None
+            failure = error
         finally:
             var_child_runnable_config.set(before)
+        raise guard_error(failure, self._settings)
 
     def close(self) -> None:
         """Close the stream inside."""
@@ -100,12 +94,10 @@ class AsyncSteps(AsyncIterator[T]):
         except StopAsyncIteration:
             raise
         except Exception as error:
-            safe = guard_error(error, self._settings)
-            if safe is error:
-                raise
-            raise safe from None
+            failure = error
         finally:
             var_child_runnable_config.set(before)
+        raise guard_error(failure, self._settings)
 
     async def aclose(self) -> None:
         """Close the stream inside."""

@@ -15,19 +15,27 @@ from streamguard_langchain.shapes import is_dict, is_list, is_tuple
 __all__ = ["guard_value"]
 
 
-def guard_value(value: Any, settings: Settings, /) -> Any:
-    """Guard every message and every text in a value; what is no container is taken leaf by leaf."""
+def guard_value(value: Any, settings: Settings, /, *, name: str | None = None) -> Any:
+    """Guard every message and every text in a value.
+
+    Args:
+        value: anything; it is not changed.
+        settings: what the user has chosen.
+        name: what the value stands under; texts are looked at behind it as well.
+    """
     if isinstance(value, BaseMessage):
         return guard_message(value, settings)
     if isinstance(value, LLMResult):
         return guard_llm_result(value, settings)
     if is_dict(value):
         return {
-            name: item if isinstance(item, str) and is_kept(str(name)) else guard_value(item, settings)
-            for name, item in value.items()
+            key: item
+            if isinstance(item, str) and is_kept(str(key))
+            else guard_value(item, settings, name=str(key))
+            for key, item in value.items()
         }
     if is_list(value):
-        return [guard_value(item, settings) for item in value]
+        return [guard_value(item, settings, name=name) for item in value]
     if is_tuple(value):
-        return tuple(guard_value(item, settings) for item in value)
-    return guard_object(value, settings.guard)
+        return tuple(guard_value(item, settings, name=name) for item in value)
+    return guard_object({name: value}, settings.guard)[name]

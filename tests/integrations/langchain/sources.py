@@ -43,9 +43,9 @@ def logprobs(text: str) -> dict[str, Any]:
 class Fake(BaseChatModel):
     """Plays what it is given; like some providers' models it reports tokens by itself."""
 
-    chunks: list[AIMessageChunk] = Field(default_factory=list)
-    message: AIMessage = Field(default_factory=lambda: AIMessage(content=""))
-    info: dict[str, Any] | None = None
+    chunks: list[AIMessageChunk] = Field(default_factory=list, repr=False)
+    message: AIMessage = Field(default_factory=lambda: AIMessage(content=""), repr=False)
+    info: dict[str, Any] | None = Field(default=None, repr=False)
     fails: bool = False
 
     @property
@@ -346,10 +346,10 @@ def responses_answer(request: dict[str, Any]) -> Any:
     return sse([(event["type"], {**event, "sequence_number": at}) for at, event in enumerate(events)])
 
 
-def anthropic_answer(request: dict[str, Any]) -> Any:
+def anthropic_answer(request: dict[str, Any], reasoning: str = REASONING) -> Any:
     usage = {"input_tokens": 3, "output_tokens": 4}
     blocks: list[dict[str, Any]] = [
-        {"type": "thinking", "thinking": REASONING, "signature": "c2lnbmVk"},
+        {"type": "thinking", "thinking": reasoning, "signature": "c2lnbmVk"},
         {"type": "text", "text": TEXT},
         {"type": "tool_use", "id": "c1", "name": "note", "input": json.loads(ARGUMENTS)},
     ]
@@ -370,7 +370,7 @@ def anthropic_answer(request: dict[str, Any]) -> Any:
         (
             {"type": "thinking", "thinking": "", "signature": ""},
             [
-                *({"type": "thinking_delta", "thinking": piece} for piece in pieces(REASONING)),
+                *({"type": "thinking_delta", "thinking": piece} for piece in pieces(reasoning)),
                 {"type": "signature_delta", "signature": "c2lnbmVk"},
             ],
         ),

@@ -1,0 +1,197 @@
+"""What a guarded model says is what the guard makes of the model's text, and nothing else differs."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from functools import reduce
+from operator import add
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessage, AIMessageChunk
+from streamguard_langchain import guard_model
+
+from streamguard import Redactor
+
+from .paths import gathered
+from .sources import ARGUMENTS, EVERY_SOURCE, GUARD, REASONING, SOURCES, TEXT, Fake, text_fake
+
+pytestmark = pytest.mark.filterwarnings("ignore::langchain_core._api.beta_decorator.LangChainBetaWarning")
+GUARDED_ARGUMENTS = {"note": "ok", "password": "[REDACTED:secret-literal:f5589357]", "n": [1, 2.5]}
+
+
+def joined(chunks: list[Any]) -> AIMessageChunk:
+    return reduce(add, chunks)
+
+
+def both(source: str, **options: Any) -> tuple[Any, Any]:
+    return SOURCES[source](), guard_model(SOURCES[source](), GUARD, **{"tool_args": "guard", **options})
+
+
+def shape(content: Any) -> Any:
+    """What stays of content when all its texts are taken away."""
+    if isinstance(content, str):
+        return "text"
+    kept = ("type", "index", "id", "name", "call_id")
+    return [
+        "text" if isinstance(block, str) else {name: block[name] for name in kept if name in block}
+        for block in content
+    ]
+
+
+def reasoning(message: AIMessage) -> str:
+    return "".join(
+        block.get("reasoning", "") for block in message.content_blocks if block["type"] == "reasoning"
+    )
+
+
+@EVERY_SOURCE
+@pytest.mark.parametrize("way", ["invoke", "ainvoke", "stream", "astream"])
+def test_text_reasoning_and_arguments_are_what_the_guard_makes_of_them(source: str, way: str) -> None:
+    raw, guarded = (
+        {
+            "invoke": lambda model: model.invoke("x"),
+            "ainvoke": lambda model: asyncio.run(model.ainvoke("x")),
+            "stream": lambda model: joined(list(model.stream("x"))),
+            "astream": lambda model: joined(asyncio.run(gathered(model.astream("x")))),
+        }[way](model)
+        for model in both(source)
+    )
+    if source != "fake-blocks":
+        assert raw.text == TEXT
+        assert guarded.text == GUARD.scrub(TEXT)
+    if reasoning(raw):
+        assert reasoning(raw) == REASONING
+        assert reasoning(guarded) == GUARD.scrub(REASONING)
+    assert [call["args"] for call in guarded.tool_calls] == [GUARDED_ARGUMENTS for _ in raw.tool_calls]
+    assert shape(guarded.content) == shape(raw.content)
+    assert guarded.usage_metadata == raw.usage_metadata
+    known = {name: value for name, value in raw.response_metadata.items() if not name.startswith("logprobs")}
+    assert guarded.response_metadata == known
+    if raw.id is not None and not raw.id.startswith("lc_run"):
+        assert guarded.id == raw.id
+
+
+@EVERY_SOURCE
+def test_each_chunk_goes_out_with_its_id_and_one_is_the_last(source: str) -> None:
+    raw, guarded = (list(model.stream("x")) for model in both(source))
+    assert len({chunk.id for chunk in guarded if chunk.id}) <= len({chunk.id for chunk in raw if chunk.id})
+    assert [chunk.chunk_position for chunk in guarded].count("last") == 1
+    assert guarded[-1].chunk_position == "last"
+    tails = len(guarded) - len(raw)
+    assert 0 <= tails <= 3  # a text, reasoning, a call: what they held
+
+
+@pytest.mark.parametrize(
+    "source", [name for name in SOURCES if name != "fake-blocks"]
+)  # bare texts: no events
+def test_events_of_the_third_version_say_the_same_in_deltas_and_whole(source: str) -> None:
+    _, guarded = both(source)
+    stream = guarded.stream_events("x", version="v3")
+    events = list(stream)
+    deltas: dict[tuple[int, str], str] = {}
+    for event in events:
+        if event["event"] == "content-block-delta":
+            for field in ("text", "reasoning", "args"):
+                place = (event["index"], field)
+                deltas[place] = deltas.get(place, "") + event["delta"].get(field, "")
+    for event in events:
+        if event["event"] == "content-block-finish":
+            block = event["content"]
+            if block["type"] == "tool_call":
+                assert json.loads(deltas[event["index"], "args"]) == block["args"] == GUARDED_ARGUMENTS
+            elif block["type"] in ("text", "reasoning"):
+                assert deltas[event["index"], block["type"]] == block[block["type"]]
+    assert str(stream.text) == GUARD.scrub(TEXT)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 100])
+def test_the_cut_makes_no_difference(size: int) -> None:
+    for start in range(size):
+        parts = [TEXT[:start], *(TEXT[at : at + size] for at in range(start, len(TEXT), size))]
+        model = guard_model(Fake(chunks=[AIMessageChunk(content=part) for part in parts]), GUARD)
+        assert joined(list(model.stream("x"))).content == GUARD.scrub(TEXT)
+
+
+@pytest.mark.parametrize("position", range(0, len(ARGUMENTS), 3))
+def test_arguments_cut_anywhere_stay_json(position: int) -> None:
+    halves = (ARGUMENTS[:position], ARGUMENTS[position:])
+    chunks = [
+        AIMessageChunk(
+            content="",
+            tool_call_chunks=[{"index": 0, "id": "c" if not at else None, "name": None, "args": half}],
+        )
+        for at, half in enumerate(halves)
+    ]
+    shown = joined(list(guard_model(Fake(chunks=chunks), GUARD, tool_args="guard").stream("x")))
+    assert shown.tool_calls[0]["args"] == GUARDED_ARGUMENTS
+    assert shown.tool_calls[0]["id"] == "c"
+
+
+def test_text_with_nothing_to_take_out_passes_as_the_models_own_chunks() -> None:
+    clean = ["Two words, ", "one 1 ", "\n\n", "", "end. "]
+    chunks = [AIMessageChunk(content=part, id="r") for part in clean]
+    model = guard_model(Fake(chunks=chunks), GUARD)
+    shown = list(model.stream("x"))
+    assert [chunk.content for chunk in shown[: len(clean)]] == clean
+    assert joined(shown) == joined(list(Fake(chunks=chunks).stream("x")))
+
+
+def test_objects_of_the_model_are_not_changed() -> None:
+    class Kept(Fake):
+        def _stream(self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any) -> Any:
+            for chunk in super()._stream(messages):
+                given.append((chunk, chunk.model_copy(deep=True)))
+                yield chunk
+
+    given: list[Any] = []
+    for source in ("fake-kwargs", "fake-blocks"):
+        fake = SOURCES[source]()
+        list(guard_model(Kept(**vars(fake)), GUARD, tool_args="guard").stream("x"))  # type: ignore[arg-type]
+    for chunk, before in given:
+        if chunk.message.content == before.message.content:
+            assert chunk.message.additional_kwargs == before.message.additional_kwargs
+        assert chunk.message.content == before.message.content
+
+
+def test_a_stream_of_which_nothing_is_shown_has_chunks_and_no_text() -> None:
+    chunks = [AIMessageChunk(content="<think>all"), AIMessageChunk(content=" of it")]
+    shown = list(guard_model(Fake(chunks=chunks), GUARD).stream("x"))
+    assert len(shown) == 3
+    assert joined(shown).content == ""
+
+
+@pytest.mark.parametrize(
+    ("reason", "shown"), [("stop", "key AKIAIOSFOD"), ("length", "key "), ("odd", "key ")]
+)
+def test_a_response_that_is_cut_off_shows_no_half_of_a_secret(reason: str, shown: str) -> None:
+    text = "key " + "AKIA" + "IOSFOD"  # the beginning of a key of AWS
+    last = AIMessageChunk(content="", response_metadata={"finish_reason": reason})
+    message = AIMessage(content=text, response_metadata={"finish_reason": reason})
+    model = guard_model(Fake(chunks=[AIMessageChunk(content=text), last], message=message), Redactor())
+    assert model.invoke("x").content == shown
+    assert joined(list(model.stream("x"))).content == shown
+    assert joined(list(model.stream("x"))).response_metadata == {"finish_reason": reason}
+
+
+def test_streams_do_not_influence_each_other() -> None:
+    model = guard_model(text_fake(), GUARD)
+
+    async def many() -> list[Any]:
+        return await asyncio.gather(*(gathered(model.astream("x")) for _ in range(20)))
+
+    assert {joined(chunks).content for chunks in asyncio.run(many())} == {GUARD.scrub(TEXT)}
+
+
+def test_a_block_before_a_tool_ends_there_and_text_of_different_blocks_stays_apart() -> None:
+    parts: list[dict[str, Any]] = [
+        {"type": "text", "text": "one <", "index": 0},
+        {"type": "text", "text": "two <", "index": 1},
+        {"type": "tool_call_chunk", "id": "c", "name": "n", "args": "{}", "index": 2},
+    ]
+    chunks = [AIMessageChunk(content=[part], id="r") for part in parts]
+    shown = list(guard_model(Fake(chunks=chunks), GUARD).stream("x"))
+    texts = [(block["index"], block["text"]) for c in shown for block in c.content if block.get("text")]
+    assert texts == [(0, "one "), (0, "<"), (1, "two "), (1, "<")]
+    assert [block["index"] for block in joined(shown).content] == [0, 1, 2]
