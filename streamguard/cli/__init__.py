@@ -1,4 +1,4 @@
-"""The command line: `streamguard scrub`, `demo`, `rules`, `check`, `serve`.
+"""The command line: `streamguard scrub`, `scan`, `memory`, `demo`, `rules`, `check`, `serve`.
 
 One module a command; each is imported when it is called, and what is heavy (rich,
 pydantic, the stages) when a command needs it. The extra `cli` brings the packages.

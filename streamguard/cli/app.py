@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["app"]
 
-_COMMANDS = ("scrub", "demo", "rules", "check", "serve")
+_COMMANDS = ("scrub", "scan", "memory", "demo", "rules", "check", "serve")
 
 
 class _App(click.Group):
@@ -84,8 +84,8 @@ Examples:
   curl -N ... | streamguard scrub --from sse
   streamguard demo
 
-Exit codes: 0 done, 1 something was found and --fail-on-findings was given (or a check
-failed), 2 an error, told in one line.""",
+Exit codes: 0 done, 1 something was found and --fail-on-findings was given (or a check or
+a scan failed), 2 an error, told in one line.""",
 )
 @click.version_option(__version__, prog_name="streamguard", message="%(prog)s %(version)s")
 @click.pass_context

@@ -13,10 +13,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import astuple, dataclass, field, fields
 
 from streamguard.memory.fence import sanitize
-from streamguard.memory.injection import InjectionGuard, scan
+from streamguard.memory.injection import InjectionFinding, InjectionGuard, blocked, scan
 from streamguard.memory.threat import Severity
 from streamguard.redact import Redactor
-from streamguard.session import Finding, StreamGuardError, Transformer
+from streamguard.session import Finding, FindingHandler, StreamGuardError, Transformer
 
 __all__ = ["AuditEntry", "MemoryGuard", "MemoryRecord", "MemoryRejected"]
 
@@ -108,15 +108,30 @@ class MemoryGuard:
 
     def threats(self, text: str, /) -> tuple[str, ...]:
         """The names of the threats a text would be refused for, each once; empty for most texts."""
-        return tuple(dict.fromkeys(self._refused(sanitize(text))))
+        return tuple(dict.fromkeys(finding.pattern for finding in self._refused(sanitize(text))))
 
     def clean(self, text: str, /) -> str:
         """Make a text fit for a prompt that came to be without this guard: nothing is refused.
 
-        What tries to take a model over is replaced by `[REDACTED:<name>]`.
+        Lines that try to take a model over go as a whole, with `[BLOCKED: ...]` in their place.
         """
-        guard = InjectionGuard("replace", scope="memory", least=self.least)
-        return self.redactor.scrub(guard.scrub(sanitize(text)))
+        text = sanitize(text)
+        lines: list[str | None] = list(text.split("\n"))
+        names: list[str] = []
+        for finding in self._refused(text):
+            names.append(finding.pattern)
+            first = finding.line - 1
+            for number in range(
+                first, first + 1 + text.count("\n", finding.offset, finding.offset + finding.length)
+            ):
+                lines[number] = None
+        if names:
+            mark = blocked("a memory", names)
+            kept = [one if one is not None else mark for one in lines]
+            text = "\n".join(
+                one for n, one in enumerate(kept) if one != mark or n == 0 or kept[n - 1] != mark
+            )
+        return self._without_hidden(text, None)
 
     def _check(self, name: str, text: str, rules: Counter[str]) -> str:
         def count(finding: Finding) -> None:
@@ -126,15 +141,19 @@ class MemoryGuard:
         unfenced = sanitize(text)
         if unfenced != text:
             rules["memory-fence"] += 1
-        for pattern in self._refused(unfenced):
-            raise MemoryRejected(name, pattern)
-        visible = InjectionGuard(scope="memory", least=min(self.least, Severity.MEDIUM))
-        return self.redactor.scrub(visible.scrub(unfenced, on_finding=count), on_finding=count)
+        for finding in self._refused(unfenced):
+            raise MemoryRejected(name, finding.pattern)
+        return self._without_hidden(unfenced, count)
 
-    def _refused(self, text: str) -> list[str]:
+    def _without_hidden(self, text: str, on_finding: FindingHandler | None) -> str:
+        """A text without characters that hide something, and without secrets."""
+        visible = InjectionGuard(scope="memory", least=min(self.least, Severity.MEDIUM))
+        return self.redactor.scrub(visible.scrub(text, on_finding=on_finding), on_finding=on_finding)
+
+    def _refused(self, text: str) -> list[InjectionFinding]:
         """What is refused: threats that are grave enough and not made harmless by dropping a character."""
         return [
-            finding.pattern
+            finding
             for finding in scan(text, scope="memory")
             if finding.severity >= self.least and finding.pattern not in _HARMLESS_WITHOUT
         ]

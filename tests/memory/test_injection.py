@@ -105,7 +105,7 @@ def test_what_scripts_and_emoji_need_is_no_attack(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["x\u200by", "a\u202eb", "\U000e0041\U000e0042", "\U0001f3f4" + "\U000e0041" * 9]
+    "text", ["x\u200by", "a\u202eb", "\U000e0041\U000e0042", "\U0001f3f4" + 9 * "\U000e0041"]
 )
 def test_what_shows_nothing_and_carries_something_is_one(text: str) -> None:
     (found,) = scan(text)
