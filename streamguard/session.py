@@ -202,7 +202,7 @@ class Session(ABC):
     def _flush(self, end: End, /) -> str:
         """Return what is still to be shown; called once, last."""
 
-    def _finish(self, text: str, end: End, /) -> str:
+    def _feed_last(self, text: str, end: End, /) -> str:
         """Take the last of the text; a stage may look for less where it knows that nothing follows."""
         return self._feed(text) + self._flush(end)
 
@@ -240,10 +240,11 @@ class Transformer(ABC):
         on_hidden: HiddenHandler | None = None,
     ) -> str:
         """Guard a whole text. Every stream of the same text comes to the same result."""
-        session = self.session(on_finding=on_finding, on_hidden=on_hidden)
-        if isinstance(text, str) and isinstance(end, End):
-            return session._finish(text, end)
-        return session.feed(text) + session.flush(end)
+        if not isinstance(text, str):
+            raise TypeError(f"a text must be str, not {type(text).__name__}")
+        if not isinstance(end, End):
+            raise TypeError(f"end must be an End, not {type(end).__name__}")
+        return self.session(on_finding=on_finding, on_hidden=on_hidden)._feed_last(text, end)
 
     def transform(
         self,
@@ -371,10 +372,10 @@ class _PipelineSession(Session):
     def _flush(self, end: End, /) -> str:
         tail = ""
         for session in self._sessions:
-            tail = session._finish(tail, end) if tail else session.flush(end)
+            tail = session._feed_last(tail, end) if tail else session.flush(end)
         return tail
 
-    def _finish(self, text: str, end: End, /) -> str:
+    def _feed_last(self, text: str, end: End, /) -> str:
         for session in self._sessions:
-            text = session._finish(text, end)
+            text = session._feed_last(text, end)
         return text

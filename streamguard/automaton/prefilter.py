@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from streamguard.automaton.anchors import Anchors, anchors
@@ -57,12 +57,12 @@ class Hit:
         lead: most characters between the start of their matches and the anchor.
     """
 
-    __slots__ = ("_probe", "_reach", "lead", "owners")
+    __slots__ = ("_probe", "lead", "owners", "reach")
 
     def __init__(self, owners: int, beginnings: Sequence[Probe], lead: int) -> None:
         self.owners = owners
         self.lead = lead
-        self._reach = max(beginning.most for beginning in beginnings) + 1
+        self.reach = max(beginning.most for beginning in beginnings) + 1
         self._probe = re.compile("|".join(sorted({beginning.source for beginning in beginnings})))
 
     def may_begin(self, data: str, begin: int, position: int) -> bool:
@@ -72,7 +72,7 @@ class Hit:
         replaced.
         """
         first = begin - self.lead
-        end = begin + self._reach
+        end = begin + self.reach
         if first < position + MAX_LOOK_BEHIND or end > len(data):
             return True
         if first == begin:
@@ -124,7 +124,7 @@ class Prefilter:
             for string in one.strings if one else ():
                 owners.setdefault(string, []).append(number)
         self._owners = [tuple(owners[string]) for string in self._sorted]
-        self._families = _families([*self._owners, *(members for _, members in self._clusters)])
+        self._families = _families([*self._owners, *(cluster.owners for cluster in self._clusters)])
         self._by_owners: dict[tuple[int, ...], Hit] = {}
         leads = [one.lead if one else 0 for one in used]
         self._leads = [max(leads[number] for number in numbers) for numbers in self._owners]
@@ -135,8 +135,8 @@ class Prefilter:
         for number, one in enumerate(used):
             if one is not None and one.lead:
                 self._may_be_cut(number, one.lead + max(map(len, one.strings)))
-        for _, numbers in self._clusters:
-            self._may_be_cut(numbers[0], LENGTH)
+        for cluster in self._clusters:
+            self._may_be_cut(cluster.owners[0], LENGTH)
         self.skips = self.complete and (self._longest > 1 or bool(self._clusters))
         """Whether what stands between the places told by `stops` may be passed over rule by rule."""
 
@@ -185,25 +185,28 @@ class Prefilter:
                     start = origin + begin - self._leads[anchor]
                     if start < searched and (start >= origin or not joins):
                         found.append((start, anchor, origin + begin, origin + end))
-                for number, (beginning, _) in enumerate(self._clusters):
-                    # As many more characters as it looks ahead.
+                for number in range(len(self._clusters)):
                     found.extend(
-                        (match.start(), ~number, match.start(), match.end())
-                        for match in beginning.finditer(data, origin, min(searched + LENGTH, size))
-                        if match.start() < searched
+                        (begin, ~number, begin, begin + 1)
+                        for begin in self._runs(number, data, position, origin, min(searched, size))
                     )
                 found.sort(reverse=True)
 
         return stop
 
-    def around(self, data: str, at: int) -> list[Stop]:
-        """The stops right behind a position before which other text stands now; the first one last."""
+    def around(self, data: str, at: int, told: int) -> list[Stop]:
+        """The stops right behind a position before which other text stands now; the first one last.
+
+        Args:
+            data: the text.
+            at: the position.
+            told: stops that begin up to here may have been told.
+        """
         size = len(data)
-        end = min(at + MAX_LOOK_BEHIND + self.lead, size)
+        end = min(max(at + MAX_LOOK_BEHIND, told + 1) + self.lead, size)
         found = [(anchor, at + begin) for anchor, begin, _ in self._search(data[at : end + self._longest])]
-        for number, (beginning, _) in enumerate(self._clusters):
-            cut = min(end + LENGTH, size)
-            found.extend((~number, match.start()) for match in beginning.finditer(data, at, cut))
+        for number, cluster in enumerate(self._clusters):
+            found.extend((~number, begin) for begin in cluster.find(data, at, end))
         stops: list[Stop] = []
         for anchor, begin in found:
             hit = self._hits.get(anchor) or self._hit(anchor)
@@ -211,6 +214,16 @@ class Prefilter:
                 stops.append(Stop(max(begin - hit.lead, at), begin + 1, hit.owners))
         stops.sort(reverse=True)
         return stops
+
+    def _runs(self, number: int, data: str, position: int, origin: int, until: int) -> Iterator[int]:
+        """Where the runs of a cluster begin; no probe is asked where it could not see all that counts."""
+        cluster = self._clusters[number]
+        reach = (self._hits.get(~number) or self._hit(~number)).reach
+        first = min(max(origin, position + MAX_LOOK_BEHIND), until)
+        last = max(min(until, len(data) - reach), first)
+        yield from cluster.find(data, origin, first)
+        yield from cluster.find_probed(data, first, last, reach)
+        yield from cluster.find(data, last, until)
 
     def _tail(self, data: str) -> list[Stop]:
         """Where something may begin that the end of the data cuts off; the first one last.
@@ -234,13 +247,16 @@ class Prefilter:
 
     def _hit(self, anchor: int) -> Hit:
         """What an anchor announces; of a negative number, what a run does."""
-        owners = self._owners[anchor] if anchor >= 0 else self._clusters[~anchor][1]
+        owners = self._owners[anchor] if anchor >= 0 else self._clusters[~anchor].owners
         hit = self._by_owners.get(owners)
         if hit is None:
             for owner in owners:
                 if owner not in self._probes:
                     self._probes[owner] = probe(self._nodes[owner])
             probes = [self._probes[owner] for owner in owners]
+            if anchor < 0:
+                sources = {owner: self._probes[owner].source for owner in owners}
+                self._clusters[~anchor].probe(sources)
             lead = self._leads[anchor] if anchor >= 0 else 0
             hit = self._by_owners[owners] = Hit(self._families[owners[0]], probes, lead)
         self._hits[anchor] = hit

@@ -8,7 +8,7 @@ a literal.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import prod
 from typing import NamedTuple
 
@@ -17,7 +17,7 @@ from streamguard.automaton.nfa import Nfa
 from streamguard.automaton.nodes import CharSet, Node
 from streamguard.automaton.reach import sets_read, spread, successors
 
-__all__ = ["LENGTH", "Run", "clusters", "one_of", "run"]
+__all__ = ["LENGTH", "Cluster", "Run", "clusters", "one_of", "run"]
 
 LENGTH = 12
 """Most characters of a beginning that are looked at."""
@@ -63,25 +63,66 @@ def run(node: Node, instead: Anchors | None) -> Run | None:
     return found if chance < min(TELLING, others) else None
 
 
-def clusters(runs: Sequence[tuple[int, Run]]) -> list[tuple[re.Pattern[str], tuple[int, ...]]]:
-    """Expressions that find where one of several runs begins, with the patterns each stands for.
+class Cluster:
+    """Several runs that begin alike, looked for together.
 
-    Those that begin alike are looked for together: a search for one set of characters passes
-    over the others fastest.
+    Args:
+        members: the pattern each run belongs to, and the run.
+
+    Attributes:
+        owners: the patterns.
     """
+
+    __slots__ = ("_first", "_members", "_plain", "_probed", "_shared", "owners")
+
+    def __init__(self, members: Sequence[tuple[int, Run]]) -> None:
+        self.owners = tuple(owner for owner, _ in members)
+        self._members = members
+        self._first = one_of(frozenset[str]().union(*(one.sets[0] for _, one in members)))
+        # What the next character of any of them may be refuses most places at once.
+        shared = zip(*(one.sets[1:] for _, one in members), strict=False)
+        self._shared = "".join(one_of(frozenset[str]().union(*sets)) for sets in shared)
+        self._plain = self._compiled(dict.fromkeys(self.owners, ""))
+        self._probed = self._plain
+
+    def probe(self, sources: Mapping[int, str]) -> None:
+        """Refuse where none of the patterns begins, by an expression for each."""
+        self._probed = self._compiled(sources)
+
+    def find(self, data: str, begin: int, until: int) -> Iterator[int]:
+        """Where a run begins, from `begin` up to before `until`."""
+        return _starts(self._plain, data, begin, until, LENGTH)
+
+    def find_probed(self, data: str, begin: int, until: int, reach: int) -> Iterator[int]:
+        """Where a run begins that a probe does not refuse; probes read up to `reach` characters."""
+        return _starts(self._probed, data, begin, until, reach)
+
+    def _compiled(self, probes: Mapping[int, str]) -> re.Pattern[str]:
+        beginnings: dict[tuple[frozenset[str], ...], set[str]] = {}
+        for owner, one in self._members:
+            beginnings.setdefault(one.sets, set()).add(probes[owner])
+        rest: list[str] = []
+        for sets, sources in beginnings.items():
+            own = one_of(sets[0])
+            asked = "" if own == self._first else f"(?<={own})"
+            probed = f"(?<=(?={'|'.join(sorted(sources))})[\\s\\S])" if any(sources) else ""
+            rest.append(f"{asked}(?={''.join(map(one_of, sets[1:]))}){probed}")
+        return re.compile(f"{self._first}(?={self._shared})(?:{'|'.join(sorted(rest))})")
+
+
+def _starts(found: re.Pattern[str], data: str, begin: int, until: int, reach: int) -> Iterator[int]:
+    for match in found.finditer(data, begin, min(until + reach, len(data))):
+        if match.start() >= until:
+            break
+        yield match.start()
+
+
+def clusters(runs: Sequence[tuple[int, Run]]) -> list[Cluster]:
+    """The runs; those that begin alike are looked for together, since one set of characters is found fast."""
     kinds: dict[str, list[tuple[int, Run]]] = {}
     for owner, one in runs:
         kinds.setdefault(_kind(one.sets[0]), []).append((owner, one))
-    found: list[tuple[re.Pattern[str], tuple[int, ...]]] = []
-    for members in kinds.values():
-        first = one_of(frozenset[str]().union(*(one.sets[0] for _, one in members)))
-        rest: set[str] = set()
-        for _, one in members:
-            own = one_of(one.sets[0])
-            rest.add(("" if own == first else f"(?<={own})") + "".join(map(one_of, one.sets[1:])))
-        source = f"{first}(?={'|'.join(sorted(rest))})"
-        found.append((re.compile(source), tuple(owner for owner, _ in members)))
-    return found
+    return [Cluster(members) for members in kinds.values()]
 
 
 def _kind(chars: frozenset[str]) -> str:

@@ -108,9 +108,11 @@ class Scan:
     def resume(self, state: State, at: int) -> None:
         """Go on in `state` from `at`, which may lie before what has been read."""
         prefilter = self.matcher.prefilter
-        self._walk_to = max(self._walk_to, self.at)
-        if self._stops is not None and prefilter.skips:
-            self._again = prefilter.around(self._plain, at)
+        if self._stops is None or not prefilter.skips:
+            self._walk_to = max(self._walk_to, self.at)
+        else:
+            self._walk_to = at
+            self._again = prefilter.around(self._plain, at, self.at)
         self.state, self.at = state, at
         self._from, self._behind = at, state.config.behind
 

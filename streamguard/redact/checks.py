@@ -49,11 +49,12 @@ __all__ = [
 
 # -- one property ----------------------------------------------------------------
 
+_SECRET_WORDS = frozenset(["secret", "password", "passphrase", "token", "key", "credential", "credentials"])
 _SPLIT = re.compile(r"[^A-Za-z0-9]+")
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+|[^\W\d_]+")
 _UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.IGNORECASE)
 _EXAMPLE = re.compile(r"example|placeholder|change[_-]?me|redacted|filtered|dummy|sample", re.IGNORECASE)
-_DOCUMENTED = re.compile(r"(?=.{16}).*(?:(?<=[A-Za-z0-9])EXAMPLE|EXAMPLE(?=[A-Za-z0-9]))", re.DOTALL)
+_DOCUMENTED = re.compile(r"(?=.{16}).*(?:(?<=[A-Za-z0-9+/])EXAMPLE|EXAMPLE(?=[A-Za-z0-9+/=]))", re.DOTALL)
 _REDACTED = re.compile(r"\[REDACTED[\]:]|REDACTED:[a-z]")
 _SEQUENCE = re.compile(
     r"0?123456789?0?(?:abcdef)?|(?<![A-Za-z])abc(?:def)?(?:ghi)?(?:jkl)?(?:12345?6?)?", re.IGNORECASE
@@ -169,6 +170,8 @@ def is_placeholder(value: str) -> bool:
     if _TO_REPLACE.match(value) or (value.isalpha() and not value.isascii()):
         return True
     parts = [part for part in _SPLIT.split(value) if part]
+    if len(parts) >= 4 and all(map(str.islower, parts)) and all(map(str.isalpha, parts)):
+        return not _SECRET_WORDS.isdisjoint(parts)  # `secret-key-for-object-storage` says what it is
     words = [word.lower() for part in parts if not part.isdigit() for word in _WORDS.findall(part)]
     return (bool(words) or not parts) and all(
         word in PLACEHOLDERS or TOGETHER.fullmatch(word) for word in words

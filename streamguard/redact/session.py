@@ -228,7 +228,7 @@ class RedactorSession(Session):
         out.append(scan.data[shown : doubt if unsure else size])
         return "".join(out)
 
-    def _finish(self, text: str, end: End, /) -> str:
+    def _feed_last(self, text: str, end: End, /) -> str:
         self._last = end not in {End.TRUNCATED, End.ERROR}  # after these the beginning of a secret matters
         if self._aside:
             self._look_aside(text)

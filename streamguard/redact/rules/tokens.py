@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 
-from streamguard.redact.checks import base64_text, secret_shaped
+from streamguard.redact.checks import base64_text, genuine, secret_shaped
 from streamguard.redact.rule import Rule
 from streamguard.redact.rules.boundary import LEFT, UNMASKED
 
@@ -193,14 +193,15 @@ TOKENS = (
         "signed-url",
         context=(
             rf"{_PARAMETER}(?:{'|'.join(_SIGNATURES)})="
-            r"|(?:[Xx]-[Aa]mz|[Xx]-[Gg]oog)-(?:[Ss]ignature|[Ss]ecurity-[Tt]oken)(?:=|%3D)"
+            r"|(?:[Xx]-[Gg]oog-[Ss]ignature|[Xx]-(?:[Aa]mz|[Gg]oog)-[Ss]ecurity-[Tt]oken)(?:=|%3D)"
         ),
         value=r"[A-Za-z0-9%+/_~-]{26,}={0,2}",
         anchors=(*(f"{name}=" for name in _SIGNATURES), "-Signature", "-signature", "ecurity-"),
+        checks=(genuine,),
         description="The signature of an address that gives access to whoever has it",
         source="documentation of signed addresses: Amazon S3 and CloudFront, Google and Azure storage",
         examples=(
-            "https://b.example.com/o?X-Amz-Signature=" + "ca0123canary4567" * 4,
+            "https://b.example.com/o?X-Goog-Signature=" + "0123ca456789ab" * 4,
             "?se=2030&sig=" + "Canary12" * 5 + "%3D&sv=1",
             r"?a=1\u0026Signature=" + "Canary~-" * 8 + "&Key-Pair-Id=K2",
             "&X-Amz-Security-Token=" + "Canary12" * 12 + "&x=1",
@@ -208,8 +209,26 @@ TOKENS = (
         near_misses=(
             "?sig=short&x=1",
             "?signature=none",
-            "X-Amz-Signature=<signature>",
+            "X-Goog-Signature=<signature>",
+            "&Signature=abcdefghijklmnopqrstuvwxyz%2FEXAMPLE",
             "let sig=" + "abcdefgh" * 5,
+        ),
+    ),
+    Rule(
+        "aws-signature",
+        context=r"[Xx]-[Aa]mz-[Ss]ignature(?:=|%3D)",
+        value=rf"{UNMASKED}[0-9a-f]{{64}}(?![A-Za-z0-9])",
+        anchors=("mz-Signature", "mz-signature"),
+        description="The signature of an address at Amazon that gives access to whoever has it",
+        source="Amazon's documentation of Signature Version 4: the hexadecimal form of a SHA-256",
+        examples=(
+            "https://b.example.com/o?X-Amz-Signature=" + "ca0123ca45678901" * 4,
+            "x-amz-signature%3D" + "0123456789abcdef" * 4 + "%26x",
+        ),
+        near_misses=(
+            "X-Amz-Signature=<signature>",
+            "X-Amz-Signature=" + "0123EXAMPLE01234" * 4,
+            "X-Amz-Signature=" + "0123456789abcdef" * 3,
         ),
     ),
     Rule(

@@ -89,7 +89,9 @@ PII_NETWORK = (
     Rule(
         "ipv6",
         value=(
-            rf"(?:(?<![A-Za-z0-9_:.\\%])|(?<=\\[nrt]))(?:{_HEX}{{1,4}}:|::)(?:{_HEX}{{0,4}}:){{0,7}}"
+            rf"(?:(?<![A-Za-z0-9_:.\\%])|(?<=\\[nrt]))"
+            # Two colons at least: what is shorter is a time or a pair, and what follows one tells.
+            rf"(?:{_HEX}{{1,4}}::|{_HEX}{{1,4}}:{_HEX}{_HEX}{{0,3}}:|::)(?:{_HEX}{{0,4}}:){{0,6}}"
             rf"(?:{_HEX}{{1,4}}|(?:{_BYTE}\.){{3}}{_BYTE}|(?<=::))(?:%[A-Za-z0-9]{{1,15}})?(?![A-Za-z0-9_:])"
         ),
         checks=(checks.ip_address,),
