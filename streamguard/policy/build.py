@@ -10,6 +10,7 @@ import os
 import re
 import tomllib
 from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -142,6 +143,14 @@ class _Builder:
                 return streamguard.ScaffoldScrubber(**table.said())
             case "roleplay":
                 return presets.roleplay(**table.said())
+            case "injection":
+                # By name, since the layers below memory do not import it.
+                memory = import_module("streamguard.memory")
+                options = table.said("least")
+                if table.least is not None:
+                    options["least"] = memory.Severity[table.least.upper()]
+                guard: Transformer = memory.InjectionGuard(**options)
+                return guard
             case "redactor":
                 chosen = self._chosen(key, table)
                 options = table.said("rules", "without", "key_env", "allow", "allow_patterns")

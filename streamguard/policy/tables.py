@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 __all__ = [
     "FenceStage",
     "FenceTable",
+    "InjectionStage",
     "Policy",
     "PreambleStage",
     "RedactorStage",
@@ -173,6 +174,15 @@ class RedactorStage(_Table):
     obfuscated: bool | None = None
 
 
+class InjectionStage(_Table):
+    """The options of `streamguard.memory.InjectionGuard`."""
+
+    type: Literal["injection"]
+    action: Literal["reject", "replace", "flag"] | None = None
+    scope: Literal["context", "memory"] | None = None
+    least: Literal["low", "medium", "high"] | None = None
+
+
 class RuleTable(_Table):
     """A rule of the user's own."""
 
@@ -184,7 +194,9 @@ class RuleTable(_Table):
     description: str | None = None
 
 
-StageTable = FenceStage | PreambleStage | StateOpStage | ScaffoldStage | RoleplayStage | RedactorStage
+StageTable = (
+    FenceStage | PreambleStage | StateOpStage | ScaffoldStage | RoleplayStage | RedactorStage | InjectionStage
+)
 
 
 def _type_of(value: object) -> str | None:
@@ -207,7 +219,8 @@ class Policy(_Table):
                 | Annotated[StateOpStage, Tag("<state_ops>")]
                 | Annotated[ScaffoldStage, Tag("<scaffold>")]
                 | Annotated[RoleplayStage, Tag("<roleplay>")]
-                | Annotated[RedactorStage, Tag("<redactor>")],
+                | Annotated[RedactorStage, Tag("<redactor>")]
+                | Annotated[InjectionStage, Tag("<injection>")],
                 Discriminator(_type_of),
             ]
         ],
@@ -242,6 +255,7 @@ _STAGES: Mapping[str | int, type[_Table]] = {
     "<scaffold>": ScaffoldStage,
     "<roleplay>": RoleplayStage,
     "<redactor>": RedactorStage,
+    "<injection>": InjectionStage,
 }
 _TYPES = [str(tag).strip("<>") for tag in _STAGES]
 _TAGS: Mapping[str | int, type[_Table]] = {**_STAGES, "<fence table>": FenceTable, "<name>": _Table}
