@@ -13,7 +13,7 @@ import logging
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from itertools import chain
@@ -28,7 +28,11 @@ AGAIN = 30.0
 """Seconds of processor time after which a pass is not repeated."""
 
 
-def _streamguard(*, secrets: bool, personal: bool) -> Detect:
+ASSIGNED = ("secret-literal", "secret-variable", "secret-assignment", "secret-flag")
+"""The rules that take a value for a secret for what it is assigned to, be it a plain word."""
+
+
+def _streamguard(*, secrets: bool, personal: bool, without: Sequence[str] = ()) -> Detect:
     from streamguard import Redactor
     from streamguard.redact.rules import SECRETS
 
@@ -37,7 +41,7 @@ def _streamguard(*, secrets: bool, personal: bool) -> Detect:
         from streamguard.redact.rules.pii import PII
 
         rules = (*rules, *PII)
-    redactor = Redactor(rules)
+    redactor = Redactor(rules, without=without)
 
     def detect(text: str, _: Path) -> Iterable[Span]:
         found: list[Any] = []
@@ -136,6 +140,10 @@ def _litellm(*, category: str | None) -> Detect:
 
 DETECTORS: dict[str, tuple[str, Callable[[], Detect]]] = {
     "streamguard": ("streamguard", lambda: _streamguard(secrets=True, personal=False)),
+    "streamguard without assignments": (
+        "streamguard",
+        lambda: _streamguard(secrets=True, personal=False, without=ASSIGNED),
+    ),
     "streamguard, PII alone": ("streamguard", lambda: _streamguard(secrets=False, personal=True)),
     "streamguard, secrets and PII": ("streamguard", lambda: _streamguard(secrets=True, personal=True)),
     "detect-secrets": ("detect-secrets", _detect_secrets),
