@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import httpx
 from starlette.responses import JSONResponse, Response
@@ -43,7 +43,7 @@ class Gateway:
         request_guard: Transformer | None = None,
         pass_unguarded: Iterable[str] = (),
         limits: Limits | None = None,
-        transport: httpx.AsyncBaseTransport | None = None,
+        transport: Callable[[], httpx.AsyncBaseTransport] | None = None,
     ) -> None:
         """Make a gateway to one upstream.
 
@@ -57,7 +57,8 @@ class Gateway:
                 as they are. The four guarded routes stay guarded all the same: on them only
                 types of content that cannot be guarded pass.
             limits: how long to wait, how much to take.
-            transport: the way to the upstream, for proxies, certificates and tests.
+            transport: makes a way to the upstream, for proxies and certificates. It is called for
+                as many as there are requests at a time.
 
         Raises:
             ValueError: the URL is none of a server, or a policy is unknown.
@@ -100,6 +101,7 @@ class Gateway:
 
     async def _lifespan(self, receive: Receive, send: Send) -> None:
         await receive()
+        self._settings.guard.scrub("Ready.")  # what is built at the first text need not delay a client's
         await send({"type": "lifespan.startup.complete"})
         await receive()
         await self._upstream.aclose()

@@ -93,7 +93,7 @@ def at_home(headers: Headers, origin: str, prefix: str, /) -> Headers:
     except ValueError:
         parts = urlsplit("none:")
     away = parts.scheme or parts.netloc or "\\" in places[0]
-    if len(places) > 1 or (away and f"{parts.scheme}://{parts.netloc}" != origin):
+    if len(places) > 1 or (away and f"{parts.scheme}://{parts.netloc.lower()}" != origin):
         raise Refusal(502, "redirect", "the upstream redirects to another server, which is not guarded")
     home = parts._replace(scheme="", netloc="").geturl()
     if prefix and home.startswith(prefix + "/"):

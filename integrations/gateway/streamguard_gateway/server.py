@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import logging
 import socket
@@ -29,6 +30,7 @@ def serve(gateway: Gateway, /, *, host: str = "127.0.0.1", port: int = 8080, gra
     Raises:
         OSError: the address cannot be listened on.
     """
+    _allow_files()
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.create_server((host, port), family=family, backlog=2048) as listening:
         server = server_of(gateway, grace=grace)
@@ -59,3 +61,14 @@ def server_of(gateway: Gateway, /, *, grace: float) -> uvicorn.Server:
         timeout_graceful_shutdown=max(1, round(grace)),
     )
     return uvicorn.Server(config)
+
+
+def _allow_files() -> None:
+    """Allow as many open files as the system lets this process have: each request takes two."""
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with contextlib.suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))

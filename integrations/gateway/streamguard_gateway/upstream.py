@@ -6,8 +6,9 @@ kept from one user to the next, no redirect is followed, and bodies come as they
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing, asynccontextmanager
+from functools import partial
 from urllib.parse import urlsplit
 
 import anyio
@@ -23,6 +24,10 @@ __all__ = ["Answer", "Upstream", "UpstreamCut"]
 
 _CLOSING = 5.0
 """Seconds for the farewell of an encrypted connection."""
+_FREE = 100
+"""Most connections that are kept while no request uses them."""
+_KEPT = 30.0
+"""Seconds after which a free connection is not used again."""
 
 
 class UpstreamCut(Exception):  # noqa: N818 - what happened
@@ -75,9 +80,15 @@ class Answer:
 
 
 class Upstream:
-    """A server that speaks one of the protocols."""
+    """A server that speaks one of the protocols.
 
-    def __init__(self, url: str, limits: Limits, transport: httpx.AsyncBaseTransport | None) -> None:
+    Each request has a transport, with one connection, for itself; those that are free are used
+    again, the last first. One pool for all goes through all its connections for every request.
+    """
+
+    def __init__(
+        self, url: str, limits: Limits, transport: Callable[[], httpx.AsyncBaseTransport] | None
+    ) -> None:
         """Check the URL; nothing is connected yet.
 
         Raises:
@@ -88,13 +99,16 @@ class Upstream:
             raise ValueError("the upstream must be a URL like https://api.example.com or https://host/prefix")
         if parts.query or parts.fragment or parts.username is not None:
             raise ValueError("the upstream's URL has a scheme, a host and a path, nothing else")
-        self.origin = f"{parts.scheme}://{parts.netloc}"
+        self.origin = f"{parts.scheme}://{parts.netloc.lower()}"
         self.prefix = parts.path.rstrip("/")
-        self._host = parts.netloc.encode("idna" if not parts.netloc.isascii() else "ascii")
-        unlimited = httpx.Limits(max_connections=None, max_keepalive_connections=100, keepalive_expiry=30.0)
-        encrypted = parts.scheme == "https"
-        self._transport = transport or httpx.AsyncHTTPTransport(verify=encrypted, limits=unlimited)
-        timeout = httpx.Timeout(limits.read, connect=limits.connect, pool=None)
+        self._host = parts.netloc.encode("ascii" if parts.netloc.isascii() else "idna")
+        if transport is None:
+            context = httpx.create_ssl_context(verify=parts.scheme == "https")
+            one = httpx.Limits(max_connections=1, max_keepalive_connections=1, keepalive_expiry=_KEPT)
+            transport = partial(httpx.AsyncHTTPTransport, verify=context, limits=one)
+        self._make = transport
+        self._free: list[httpx.AsyncBaseTransport] = []
+        timeout = httpx.Timeout(limits.read, connect=limits.connect)
         self._extensions = {"timeout": timeout.as_dict()}
 
     @asynccontextmanager
@@ -122,24 +136,41 @@ class Upstream:
             )
         except (httpx.InvalidURL, ValueError):
             raise Refusal(400, "bad_request", "the path is none") from None
+        transport = self._free.pop() if self._free else self._make()
+        closed = True
         try:
-            response = await self._transport.handle_async_request(request)
-        except httpx.TimeoutException:
-            raise Refusal(
-                504, "upstream_timeout", "the upstream did not answer in time", retry=True
-            ) from None
-        except httpx.ConnectError:
-            raise Refusal(502, "upstream_unreachable", "the upstream is not reached", retry=True) from None
-        except httpx.TransportError:
-            raise Refusal(502, "upstream_cut", "the upstream broke off", retry=True) from None
-        try:
-            if not 200 <= response.status_code < 600:
-                raise Refusal(502, "upstream_cut", "the upstream's answer has no status of HTTP")
-            yield Answer(response)
+            response = await _sent(transport, request)
+            try:
+                if not 200 <= response.status_code < 600:
+                    raise Refusal(502, "upstream_cut", "the upstream's answer has no status of HTTP")
+                yield Answer(response)
+            finally:
+                closed = await _in_time(response.stream.aclose)  # type: ignore[union-attr]
         finally:
-            with anyio.move_on_after(_CLOSING, shield=True):
-                await response.stream.aclose()  # type: ignore[union-attr]
+            if closed and len(self._free) < _FREE:
+                self._free.append(transport)
+            else:
+                await _in_time(transport.aclose)
 
     async def aclose(self) -> None:
-        """Close what is connected."""
-        await self._transport.aclose()
+        """Close what is connected and free."""
+        while self._free:
+            await _in_time(self._free.pop().aclose)
+
+
+async def _in_time(close: Callable[[], Awaitable[None]]) -> bool:
+    """Close, cancelled or not; tell whether it was done in time."""
+    with anyio.move_on_after(_CLOSING, shield=True) as scope:
+        await close()
+    return not scope.cancelled_caught
+
+
+async def _sent(transport: httpx.AsyncBaseTransport, request: httpx.Request) -> httpx.Response:
+    try:
+        return await transport.handle_async_request(request)
+    except httpx.TimeoutException:
+        raise Refusal(504, "upstream_timeout", "the upstream did not answer in time", retry=True) from None
+    except httpx.ConnectError:
+        raise Refusal(502, "upstream_unreachable", "the upstream is not reached", retry=True) from None
+    except httpx.TransportError:
+        raise Refusal(502, "upstream_cut", "the upstream broke off", retry=True) from None

@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from streamguard_gateway import Gateway, Limits
 
 from streamguard import Pipeline, Redactor
 from streamguard.redact import Rule
@@ -325,6 +326,20 @@ def test_a_web_socket_is_refused(gateway: Setup) -> None:
     assert len(gateway.upstream.seen) == before
 
 
+@pytest.mark.asyncio
+async def test_a_web_socket_of_a_server_that_has_them_is_refused_too() -> None:
+    sent: list[Any] = []
+
+    async def receive() -> Any:
+        return {"type": "websocket.connect"}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    await Gateway("http://localhost", GUARD)({"type": "websocket", "path": "/v1/realtime"}, receive, send)
+    assert [message["type"] for message in sent] == ["websocket.close"]
+
+
 def test_redirects_lead_back_to_the_gateway_or_nowhere(gateway: Setup) -> None:
     for given, shown in (
         (f"{gateway.upstream.url}/up/v1/x?q=1", "/v1/x?q=1"),
@@ -433,6 +448,18 @@ def test_structured_output_stays_valid() -> None:
     assert shown["password"].startswith("[REDACTED:any:")
 
 
+def test_lines_of_ollama_are_guarded(gateway: Setup) -> None:
+    lines = [{"message": {"role": "assistant", "content": part}, "done": False} for part in f"a {CANARY} b"]
+    body = b"".join(json.dumps(line).encode() + b"\n" for line in (*lines, {"done": True}))
+    gateway.upstream.answer = replaying(body, every=11, headers=[("content-type", "application/x-ndjson")])
+    got = gateway.client.post("/api/chat", json={})
+    shown = [json.loads(line) for line in got.text.splitlines()]
+    assert "".join(line.get("message", {}).get("content", "") for line in shown) == (
+        "a [REDACTED:canary:e6b0d319] b"
+    )
+    assert shown[-1]["done"] is True
+
+
 def test_requests_are_guarded_when_asked_to() -> None:
     with setup(whole(b"{}"), guard=Pipeline(), request_guard=GUARD) as gateway:
         call = {
@@ -485,14 +512,10 @@ def test_health_and_metrics_are_the_gateways_own(gateway: Setup) -> None:
     "url", ["", "api.example.com", "ftp://x", "https://", "https://u:p@x", "https://x?q=1", "https://x#f"]
 )
 def test_an_upstream_that_is_none_is_refused(url: str) -> None:
-    from streamguard_gateway import Gateway
-
     with pytest.raises(ValueError, match="upstream"):
         Gateway(url, GUARD)
 
 
 def test_limits_are_positive() -> None:
-    from streamguard_gateway import Limits
-
     with pytest.raises(ValueError, match="read must be more than 0"):
         Limits(read=0)
