@@ -96,6 +96,9 @@ class Body(ABC):
         except Exception as error:  # whatever it was, nothing unguarded may follow
             self.failure = error
             yield self._closing(ending_of(error))
+        except BaseException:
+            self._closed = True
+            raise
 
     @abstractmethod
     def _fed(self, data: bytes) -> Iterator[bytes]:

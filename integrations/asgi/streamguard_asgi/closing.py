@@ -5,7 +5,7 @@ The texts are the same whatever has happened: nothing is said of what was found.
 
 from __future__ import annotations
 
-import time
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from streamguard_openai.shapes import is_dict, is_list
@@ -43,13 +43,16 @@ def error_body(ending: Ending) -> dict[str, Any]:
     return {"error": error}
 
 
-def closing_events(family: str, last: Any, ending: Ending) -> list[tuple[str, Any]]:
+def closing_events(
+    family: str, last: Any, ending: Ending, *, response: Mapping[str, Any] | None = None
+) -> list[tuple[str, Any]]:
     """Return the events that end a stream, each with its name; `DONE` is one.
 
     Args:
         family: whose stream it is; empty if that is not known.
         last: the last event that came, if any; only its ids and its type are used.
         ending: what has happened.
+        response: what is known of a response of the Responses API.
     """
     event = last if is_dict(last) else {}
     match family:
@@ -60,7 +63,7 @@ def closing_events(family: str, last: Any, ending: Ending) -> list[tuple[str, An
         case "google":
             return [("", {"error": {"code": 500, "message": _MESSAGES[ending], "status": "INTERNAL"}})]
         case "openai" if "choices" not in event and isinstance(event.get("type"), str):
-            return [_failed(event, ending)]
+            return [_failed(event, ending, response or {})]
         case "openai" if ending == "blocked":
             return [("", _filtered(event)), ("", DONE)]
         case "openai":
@@ -84,18 +87,18 @@ def _filtered(event: dict[str, Any]) -> dict[str, Any]:
     return chunk
 
 
-def _failed(event: dict[str, Any], ending: Ending) -> tuple[str, dict[str, Any]]:
+def _failed(event: dict[str, Any], ending: Ending, known: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     number = event.get("sequence_number")
     response: dict[str, Any] = {
-        "id": _response_id(event),
+        "id": known.get("id", ""),
         "object": "response",
-        "created_at": int(time.time()),
+        "created_at": known.get("created_at", 0),
         "status": "failed",
         "error": {"code": "server_error", "message": _MESSAGES[ending]},
         "incomplete_details": None,
         "instructions": None,
         "metadata": {},
-        "model": "",
+        "model": known.get("model", ""),
         "output": [],
         "parallel_tool_calls": True,
         "temperature": None,
@@ -107,12 +110,6 @@ def _failed(event: dict[str, Any], ending: Ending) -> tuple[str, dict[str, Any]]
     if isinstance(number, int):
         failed["sequence_number"] = number + 1
     return "response.failed", failed
-
-
-def _response_id(event: dict[str, Any]) -> str:
-    response = event.get("response")
-    found = response.get("id") if is_dict(response) else event.get("response_id")
-    return found if isinstance(found, str) else ""
 
 
 def error_line(ending: Ending) -> dict[str, str]:

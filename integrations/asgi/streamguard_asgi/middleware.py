@@ -15,6 +15,7 @@ from typing import Any, Literal, Unpack
 from anyio.lowlevel import checkpoint
 
 from streamguard import End, Pipeline, Transformer
+from streamguard.session import StreamGuardError
 from streamguard_asgi.body import BytesGuard
 from streamguard_asgi.choosing import STREAM_TYPES, BodyKind, GuardOptions, guard_for
 from streamguard_asgi.json_guard import JSONGuard
@@ -173,7 +174,7 @@ class _Response:
             (name.lower(), value) for name, value in message.get("headers", ())
         ]
         status: int = message["status"]
-        if status < 200 or status in _BODYLESS:
+        if status < 200 or status in _BODYLESS or _joined(headers, b"content-length").strip() == "0":
             await self._send(message)
             return
         try:
@@ -204,8 +205,7 @@ class _Response:
         if not more and body.failure is None:
             shown += body.flush()
         if body.failure is not None:
-            # The type alone: a message may quote what it is about.
-            _log.error("a response was ended by its guard: %s", type(body.failure).__name__)
+            _log.error("a response was ended by its guard: %s", _told(body.failure))
         more = more and body.failure is None
         if self._waiting is not None:
             if more:
@@ -232,6 +232,11 @@ class _Response:
         self._body = None
         self.stopped = True
         raise OSError("the response has been ended by its guard")
+
+
+def _told(failure: Exception) -> str:
+    """Say what has happened. Only what was raised here is known not to quote a text."""
+    return str(failure) if isinstance(failure, StreamGuardError) else type(failure).__name__
 
 
 def _joined(headers: Iterable[tuple[bytes, bytes]], name: bytes) -> str:

@@ -91,21 +91,14 @@ class PlainAdapter:
             return [(name, self._whole(event, self._policy))]
         safe = self._whole(event, self._select)
         kind, ident, end = _about(event, name)
-        own: set[Key] = set()
-
-        def key_of(path: Path) -> Key:
-            own.add(key := (name, kind, ident, path))
-            return key
-
+        before: list[tuple[str, Any]] = []
         if end is not None:
-            self._pieces(event, (), lambda path, text: (key_of(path), text)[1])
-            closing = [key for key in self._open(ident) if key not in own]
-            before = [shown for key in closing for shown in self._release(key, end)]
-        else:
-            before = []
+            own = {(name, kind, ident, path) for path in self._places(event)}
+            for key in self._open(ident):
+                before += self._release(key, end) if key not in own else ()
 
         def piece(path: Path, text: str) -> str:
-            key = key_of(path)
+            key = (name, kind, ident, path)
             lane = self._json if path[-1] in _JSON else None
             shown = self._lanes.feed(key, text, guard=lane)
             if end is not None:
@@ -123,6 +116,17 @@ class PlainAdapter:
     def _open(self, ident: str) -> list[Key]:
         keys = cast("Iterable[Key]", self._lanes.open)
         return [key for key in keys if not ident or key[2] in ("", ident)]
+
+    def _places(self, event: Any) -> list[Path]:
+        """Return where an event has pieces of texts."""
+        places: list[Path] = []
+
+        def note(path: Path, text: str) -> str:
+            places.append(path)
+            return text
+
+        self._pieces(event, (), note)
+        return places
 
     def _release(self, key: Key, end: End) -> list[tuple[str, Any]]:
         text = self._lanes.flush(key, end)

@@ -12,7 +12,7 @@ from typing import Any, Literal, cast
 
 from streamguard_anthropic import MessagesAdapter
 from streamguard_google import GenerateContentAdapter
-from streamguard_openai.shapes import is_dict
+from streamguard_openai.shapes import is_dict, text_of
 from streamguard_openai.streams import StreamAdapter
 from streamguard_openai.texts import Settings
 
@@ -39,6 +39,7 @@ _ANTHROPIC = frozenset(
         "message_stop",
     }
 )
+_MOST = 64  # responses at the same time, each under a name of its own
 _GOOGLE = ("candidates", "promptFeedback", "usageMetadata")
 
 
@@ -72,12 +73,12 @@ def family_of(event: Any) -> Family | None:
     """Tell whose event this is by its shape."""
     if not is_dict(event):
         return None
-    kind = event.get("type")
-    if "choices" in event or (isinstance(kind, str) and kind.startswith("response.")):
+    kind = text_of(event, "type")
+    if "choices" in event or kind.startswith("response."):
         return "openai"
     if kind in _ANTHROPIC or (kind == "error" and isinstance(event.get("error"), dict)):
         return "anthropic"
-    if kind is None and any(name in event for name in _GOOGLE):
+    if not kind and any(name in event for name in _GOOGLE):
         return "google"
     return None
 
@@ -119,7 +120,7 @@ class Events:
         self.family = family = self._fixed or family_of(event) or self.family
         if family is None:
             return self._plain.event(event, name)
-        if name == event.get("type"):
+        if name == event.get("type") or len(self._adapters) >= _MOST:
             name = ""
         adapter = self._adapters.get((family, name))
         if adapter is None:

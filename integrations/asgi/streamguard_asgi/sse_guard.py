@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from streamguard_openai.shapes import text_of
+from streamguard_openai.shapes import fields, text_of
 from streamguard_openai.texts import Settings
 
 from streamguard import End, Transformer
@@ -41,6 +41,7 @@ class SSEGuard(Body):
         "_last",
         "_named",
         "_protocol",
+        "_response",
         "_settings",
         "_spoken",
     )
@@ -86,6 +87,7 @@ class SSEGuard(Body):
         self._spoken: dict[str, str] = {}  # what texts of a name are: "text", or "json" strings
         self._clean: set[str] = set()
         self._last: tuple[ServerSentEvent, Any] | None = None  # the last event of JSON
+        self._response: dict[str, Any] = {}  # what is known of a response of the Responses API
         self._named = False  # events are named after their type
         self._finished = False
 
@@ -138,6 +140,9 @@ class SSEGuard(Body):
         kind = text_of(came, "type")
         self._named = self._named or (event.event != "" and event.event == kind)
         self._finished = self._finished or kind in _LAST
+        if kind == "response.created":
+            response = fields(fields(came).get("response"))
+            self._response = {name: response[name] for name in _KNOWN if name in response}
         before = b""
         if event.event and family_of(value) is None and (end := closed_by(event.event)) is not None:
             before = self._end(end)
@@ -213,9 +218,10 @@ class SSEGuard(Body):
 
     def _closing(self, ending: Ending) -> bytes:
         last = self._last[1] if self._last is not None else _FIRST.get(self._protocol)
+        closing = closing_events(self._events.family or "", last, ending, response=self._response)
         return b"".join(
             encode_event(item if item is DONE else json.dumps(item), [f"event: {name}"] if name else [])
-            for name, item in closing_events(self._events.family or "", last, ending)
+            for name, item in closing
         )
 
     def _cleaned(self, event: ServerSentEvent) -> ServerSentEvent:
@@ -237,6 +243,7 @@ class SSEGuard(Body):
 
 
 _LAST = frozenset({"message_stop", "response.completed", "response.incomplete", "response.failed", "error"})
+_KNOWN = ("id", "created_at", "model")
 _FIRST = {
     "openai-responses": {"type": "response.created"},
     "openai-completions": {"object": "text_completion"},

@@ -165,11 +165,12 @@ async def test_headers_about_the_very_bytes_are_dropped() -> None:
         ({"content_type": "application/json"}, {}),
         ({"status": 204}, {}),
         ({"status": 304}, {}),
+        ({"content_type": "", "status": 302, "content_length": "0"}, {}),
         ({}, {"method": "HEAD"}),
     ],
 )
 async def test_everything_else_passes_message_for_message(options: Any, scope: Any) -> None:
-    app = sending(token(KEY), content_length="42", **options)
+    app = sending(token(KEY), **{"content_length": "42", **options})
     bare, server = await Server().run(app, **scope), await Server().run(guarded(app), **scope)
     assert server.sent == bare.sent
 
@@ -344,7 +345,7 @@ async def test_a_rule_that_blocks_ends_response_and_application(
     assert b"event: error\n" in server.body
     assert b"never" not in server.body
     assert KEY.encode() not in server.body
-    assert "StreamBlocked" in caplog.text
+    assert "blocked by the rule 'key'" in caplog.text
     assert KEY not in caplog.text
     assert len(pieces.rest) == 2
 

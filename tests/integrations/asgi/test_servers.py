@@ -52,14 +52,14 @@ class Application:
         return StreamingResponse(self._stream(), media_type=self.content_type)
 
     async def _stream(self) -> AsyncIterator[bytes]:
-        try:
-            for piece in self.pieces:
-                yield piece
-                await asyncio.sleep(0)
-            if self.endless:
+        for piece in self.pieces:
+            yield piece
+            await asyncio.sleep(0)
+        if self.endless:
+            try:
                 await asyncio.Event().wait()
-        finally:
-            self.closed.set()
+            finally:
+                self.closed.set()
 
     async def own(self, request: Request) -> Response:
         """A stream with a secret and a hidden block of its own."""

@@ -517,6 +517,7 @@ def _check_end(protocol: str, shown: bytes, *, blocked: bool) -> None:
         last = json.loads(named[-1][1])
         assert named[-1][0] == last["type"] == "response.failed"
         assert last["response"]["status"] == "failed"
+        assert last["response"]["id"] == ("r1" if b"response.created" in shown else "")
     elif protocol == "anthropic":
         assert named[-1][0] == json.loads(named[-1][1])["type"] == "error"
     else:
@@ -593,6 +594,24 @@ def test_a_guard_is_used_once() -> None:
         guard.feed(b"")
     with pytest.raises(StreamClosedError):
         guard.flush()
+
+
+def test_an_interrupt_leaves_a_guard_that_takes_no_more() -> None:
+    def on_finding(_: Finding) -> None:
+        raise KeyboardInterrupt
+
+    guard = SSEGuard(REDACTED, on_finding=on_finding)
+    with pytest.raises(KeyboardInterrupt):
+        guard.feed(sse(KEY + "."))
+    with pytest.raises(StreamClosedError):
+        guard.feed(b"")
+
+
+def test_many_responses_under_names_cost_no_more_than_some() -> None:
+    guard = SSEGuard(REDACTED)
+    shown = b"".join(guard.feed(sse(chat(KEY[:5]), name=f"n{number}")) for number in range(500))
+    assert len(guard._events._adapters) < 100
+    assert KEY.encode() not in shown + guard.flush()
 
 
 def test_findings_say_where() -> None:
