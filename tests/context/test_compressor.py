@@ -217,14 +217,18 @@ def test_a_secret_reaches_the_summarizer_from_no_place() -> None:
 
 
 def test_half_a_secret_is_not_left_by_cutting_a_long_text() -> None:
-    fake = Fake()
-    for shift in range(0, 60, 7):
-        messages = long_talk()
-        # The cut for the summarizer is at 70% of 8,000 characters, or of a half of that.
+    # Of a long text the first 5,600 characters and the last 1,600 go to the summarizer.
+    for shift in range(4, len(KEY), 9):
+        fake = Fake()
+        messages = long_talk(12)
         messages[9] = {"role": "user", "content": "y" * (5_600 - shift) + f" {KEY} " + "z" * 9_000}
-        run(ContextCompressor(fake, budget=20_000).compact(messages))
-    assert fake.prompts
-    assert not any(KEY[:16] in prompt for prompt in fake.prompts)
+        messages[11] = {"role": "user", "content": "y" * 9_000 + f" {KEY} " + "z" * (1_600 - shift)}
+        run(ContextCompressor(fake, budget=Budget(40_000, 0.1)).compact(messages))
+        (prompt,) = fake.prompts
+        assert "y" * 5_000 in prompt
+        assert "z" * 1_500 in prompt
+        assert KEY[:12] not in prompt
+        assert KEY[-4:] not in prompt
 
 
 def test_old_results_are_cleared_first_and_may_be_enough() -> None:
@@ -505,6 +509,16 @@ def test_nothing_is_asked_for_what_is_not_worth_it() -> None:
     short: Conversation = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}]
     assert run(engine.compact(short * 4)).action == "none"
     assert fake.prompts == []
+
+
+def test_a_summary_longer_than_what_it_replaces_is_not_taken() -> None:
+    fake = Fake("word " * 500)
+    messages: Conversation = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}]
+    messages += long_talk(1, text="word " * 30)[1:] * 2
+    messages += long_talk(2, text="word " * 1000)[1:]
+    result = run(ContextCompressor(fake, budget=4_000, protect_first=2).compact(messages))
+    assert len(fake.prompts) == 1
+    assert (result.action, result.fits, result.messages) == ("none", False, messages)
 
 
 def test_calls_at_the_end_are_left_open() -> None:

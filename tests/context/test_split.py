@@ -9,6 +9,7 @@ import pytest
 from streamguard.context import Budget
 from streamguard.context.messages import units
 from streamguard.context.split import Split, split
+from streamguard.context.summary import Summary
 
 from .test_repair import DONE, USER, answering, calling, result, using
 
@@ -73,6 +74,12 @@ def test_the_head_is_instructions_and_whole_units() -> None:
 def test_a_head_of_a_huge_message_is_not_kept() -> None:
     talk = [USER, *[DONE, USER] * 20]
     assert len(cut(talk, [5_000] + [100] * 40).head) == 0
+
+
+def test_a_summary_is_never_part_of_the_head() -> None:
+    summary: list[Any] = Summary("So far.").messages("user", "assistant")
+    talk = [USER, *summary, *[DONE, USER] * 20]
+    assert len(cut(talk, [100] * len(talk), first=10).head) == 1
 
 
 def test_what_is_short_has_no_middle() -> None:
