@@ -1,7 +1,6 @@
 """Start a provider and LiteLLM's proxy in front of it, both on loopback, and ask one question.
 
-python examples/litellm_proxy/start.py           # stays up until Ctrl-C
-python examples/litellm_proxy/start.py --once    # stops behind the answer
+It stays up until Ctrl-C; with `--once` it stops behind the answer.
 """
 
 from __future__ import annotations

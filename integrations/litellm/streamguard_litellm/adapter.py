@@ -93,7 +93,11 @@ class LiteLLMAdapter:
         adapter = self._known.get(item.__class__)
         if adapter is not None:
             self.last = item
-            return [shown if shown is item else _whole(shown) for shown in adapter.event(item)]
+            shown = list(adapter.event(item))
+            if len(shown) != 1 or shown[0] is not item:
+                for other in shown:
+                    _whole(other)
+            return shown
         if isinstance(item, bytes | bytearray | str):
             return self._raw(item)
         return self._event(item)

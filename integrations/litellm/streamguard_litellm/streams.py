@@ -6,7 +6,7 @@ What repeats the text is not: `chunks` are those that came out, `completed_respo
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator, Awaitable, Generator
 from types import TracebackType
 from typing import Any, Self
 
@@ -50,30 +50,42 @@ class GuardedStream:
 
     def __next__(self) -> Any:
         if self._generator is None:
-            self._generator = guard_events_sync(self._stream, self._adapter)
-        try:
-            item = next(self._generator)
-        except Exception as error:
-            guard_error(error, self._settings)
-            raise
-        if self._shown is not None:
-            self._shown.append(item)
-        return item
+            self._generator = self._items()
+        return next(self._generator)
 
     def __aiter__(self) -> Self:
         return self
 
-    async def __anext__(self) -> Any:
+    def __anext__(self) -> Awaitable[Any]:
         if self._agenerator is None:
-            self._agenerator = guard_events(self._stream, self._adapter)
+            self._agenerator = self._aitems()
+        return self._agenerator.__anext__()
+
+    def _items(self) -> Generator[Any, None, None]:
+        items = guard_events_sync(self._stream, self._adapter)
         try:
-            item = await anext(self._agenerator)
+            for item in items:
+                if self._shown is not None:
+                    self._shown.append(item)
+                yield item
         except Exception as error:
             guard_error(error, self._settings)
             raise
-        if self._shown is not None:
-            self._shown.append(item)
-        return item
+        finally:
+            items.close()
+
+    async def _aitems(self) -> AsyncGenerator[Any, None]:
+        items = guard_events(self._stream, self._adapter)
+        try:
+            async for item in items:
+                if self._shown is not None:
+                    self._shown.append(item)
+                yield item
+        except Exception as error:
+            guard_error(error, self._settings)
+            raise
+        finally:
+            await items.aclose()
 
     @property
     def chunks(self) -> list[Any]:

@@ -199,8 +199,9 @@ def test_an_upstream_that_dies(proxies: Proxies, upstream: Upstream, endpoint: s
     assert not canary.seen_in([answer.text, *lanes.values()])
     assert any("Said, " in text for text in lanes.values())
     assert any("error" in json.dumps(event) for event in events)
-    for _, text in strings(proxies.guarded.logged_as(token, "async_failure")):
-        assert not canary.seen_in([text])
+    if endpoint != "content":  # LiteLLM logs no failure of this route
+        for _, text in strings(proxies.guarded.logged_as(token, "async_failure")):
+            assert not canary.seen_in([text])
 
 
 @pytest.mark.parametrize("end", ["no_reason", "usage_only", "silent", "length"])

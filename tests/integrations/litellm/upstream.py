@@ -13,6 +13,7 @@ import json
 import re
 import socket
 import threading
+import time
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -68,6 +69,11 @@ class Upstream:
 
     def _run(self) -> None:
         asyncio.run(self._server.serve(sockets=[self._socket]))
+
+    def processor_time(self) -> float:
+        """Seconds of the processor's that the server's thread has taken."""
+        assert self._thread.ident is not None
+        return time.clock_gettime(time.pthread_getcpuclockid(self._thread.ident))
 
     def say(self, script: Script) -> str:
         self.scripts[script.token] = script
