@@ -33,6 +33,7 @@ class Route:
 
 OTHER = Route("other", None)
 
+_ODD = re.compile(r"[\x00-\x1f\x7f\\]")
 _BEFORE = r"(?:.*/(?:v\d\w*|openai|deployments/[^/]+))?"
 _ROUTES = tuple(
     (re.compile(pattern, re.IGNORECASE), route)
@@ -50,11 +51,13 @@ _ROUTES = tuple(
 def plain_path(raw: str, /) -> str | None:
     """Decode a path for matching; `None` if servers may disagree about where it leads.
 
+    Doubled slashes are one, and parameters of segments (`;v=1`) are left out.
+
     Args:
         raw: the path as it was sent, without the query.
     """
-    path = re.sub("/{2,}", "/", unquote(raw))
-    if not path.startswith("/") or "\\" in path or {".", ".."} & set(path.split("/")):
+    path = re.sub("/{2,}", "/", re.sub(";[^/]*", "", unquote(raw)))
+    if not path.startswith("/") or _ODD.search(path) or {".", ".."} & set(path.split("/")):
         return None
     return path
 

@@ -18,7 +18,7 @@ from streamguard_gateway import Gateway
 
 from streamguard import FenceScrubber, Redactor
 
-from .support import SSE, Out, Seen, chat, said, serving, upstream
+from .support import SSE, Hangup, Out, Seen, chat, said, serving, setup, upstream
 
 CHAT = "/v1/chat/completions"
 
@@ -125,3 +125,57 @@ def test_five_hundred_streams_on_one_core_do_not_mix_and_memory_is_flat() -> Non
             resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     print("resident kB in the middle of each round:", memory)
     assert memory[-1] < memory[1] * 1.1
+
+
+def test_whatever_goes_wrong_around_them_other_streams_are_right() -> None:
+    """Sixty streams: some upstreams break off or send garbage, some clients go away."""
+    words = 2
+
+    async def answer(seen: Seen, out: Out) -> None:
+        number = int(seen.body)
+        body = chat(text_of(number, words), every=8)
+        fate = random.Random(number)
+        await out.head(200, SSE)
+        if number % 4 == 0:
+            await out.chunk(body)
+            await out.end()
+            return
+        at = 0
+        while at < len(body) // 2:
+            size = fate.randrange(1, 300)
+            await out.chunk(body[at : at + size])
+            at += size
+        if number % 4 == 1:
+            raise Hangup
+        if number % 4 == 2:
+            await out.raw(f"zz {secret_of(number)} \x00\r\n".encode() * 20)
+            raise Hangup
+        await out.gone()
+
+    async def client(port: int, number: int) -> bytes:
+        if number % 4 != 3:
+            return await ask(port, number)
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        body = str(number).encode()
+        writer.write(
+            b"POST %s HTTP/1.1\r\nhost: x\r\ncontent-length: %d\r\n\r\n%s" % (CHAT.encode(), len(body), body)
+        )
+        got = await reader.readuntil(b"data: ")
+        writer.transport.abort()
+        return got
+
+    async def all_of_them(port: int) -> list[bytes]:
+        return await asyncio.gather(*(client(port, number) for number in range(60)))
+
+    with setup(answer, FenceScrubber("think") | Redactor()) as gateway:
+        shown = asyncio.run(all_of_them(int(gateway.url.rpartition(":")[2])))
+        for number, body in enumerate(shown):
+            if number % 4 == 0:
+                assert said(body) == shown_of(number, words)
+            assert secret_of(number)[4:12].encode() not in body
+            assert f"hidden {number}<".encode() not in body
+        streams = "streamguard_streams_total"
+        outcomes = {
+            o: gateway.count(streams, route="chat", outcome=o) for o in ("complete", "cut", "disconnected")
+        }
+        assert outcomes == {"complete": 15, "cut": 30, "disconnected": 15}

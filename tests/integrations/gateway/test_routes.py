@@ -54,7 +54,13 @@ def test_a_path_that_servers_read_differently_is_none(path: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["/v1//chat/completions", "/v1/chat%2Fcompletions", "//v1/chat//completions"]
+    "path",
+    [
+        "/v1//chat/completions",
+        "/v1/chat%2Fcompletions",
+        "//v1/chat//completions",
+        "/v1/chat;v=1/completions;x",
+    ],
 )
 def test_other_spellings_of_a_guarded_path_are_guarded(path: str) -> None:
     assert route_of(plain_path(path) or "").name == "chat"
