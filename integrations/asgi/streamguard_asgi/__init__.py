@@ -5,6 +5,7 @@
 `SSEDecoder` and the guards do no I/O: bytes cut anywhere go in, what may be sent comes out.
 """
 
+from streamguard.adapting.sse import EventTooLargeError, ServerSentEvent, SSEDecoder, encode_event
 from streamguard_asgi.body import BytesGuard
 from streamguard_asgi.choosing import JSON_TYPES, STREAM_TYPES, BodyKind, GuardOptions, guard_for
 from streamguard_asgi.json_guard import JSONGuard
@@ -12,7 +13,6 @@ from streamguard_asgi.lines_guard import NDJSONGuard
 from streamguard_asgi.middleware import GuardChoice, StreamGuardMiddleware
 from streamguard_asgi.plain import TEXT_FIELDS
 from streamguard_asgi.protocols import StreamProtocol
-from streamguard_asgi.sse import EventTooLargeError, ServerSentEvent, SSEDecoder, encode_event
 from streamguard_asgi.sse_guard import SSEGuard
 from streamguard_asgi.text_guard import TextGuard
 

@@ -14,13 +14,13 @@ from streamguard_openai.whole import guard_whole
 
 from streamguard import End, Transformer
 from streamguard.adapting import JsonLane, ReasoningPolicy, ToolArgsPolicy
+from streamguard.adapting.sse import EventTooLargeError
 from streamguard.session import FindingHandler
 from streamguard_asgi.body import Body
 from streamguard_asgi.closing import Ending, error_body
 from streamguard_asgi.plain import PlainAdapter
 from streamguard_asgi.protocols import Events, Family, Parsed, family_of
 from streamguard_asgi.reading import dumped, loaded
-from streamguard_asgi.sse import EventTooLargeError
 
 __all__ = ["MAX_BODY", "JSONGuard"]
 

@@ -10,12 +10,12 @@ from streamguard_openai.texts import Settings
 
 from streamguard import End, Session, Transformer
 from streamguard.adapting import JsonLane, Lanes, ReasoningPolicy, ToolArgsPolicy
+from streamguard.adapting.sse import MAX_EVENT, EventTooLargeError
 from streamguard.session import FindingHandler
 from streamguard_asgi.body import Body
 from streamguard_asgi.closing import Ending, error_line
 from streamguard_asgi.protocols import Events, Parsed, parsed
 from streamguard_asgi.reading import dumped, is_cut, loaded
-from streamguard_asgi.sse import MAX_EVENT, EventTooLargeError
 
 __all__ = ["NDJSONGuard"]
 

@@ -11,13 +11,13 @@ from streamguard_openai.texts import Settings
 
 from streamguard import End, Transformer
 from streamguard.adapting import JsonLane, Lanes, ReasoningPolicy, ToolArgsPolicy
+from streamguard.adapting.sse import MAX_EVENT, ServerSentEvent, SSEDecoder, encode_event, newline_of
 from streamguard.session import FindingHandler
 from streamguard_asgi.body import Body
 from streamguard_asgi.closing import DONE, Ending, closing_events
 from streamguard_asgi.plain import closed_by
 from streamguard_asgi.protocols import Events, Parsed, StreamProtocol, family_of, parsed
 from streamguard_asgi.reading import dumped, is_cut, loaded
-from streamguard_asgi.sse import MAX_EVENT, ServerSentEvent, SSEDecoder, encode_event, newline_of
 
 __all__ = ["SSEGuard"]
 

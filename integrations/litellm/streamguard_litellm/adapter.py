@@ -19,7 +19,7 @@ from streamguard_openai.streams import StreamAdapter
 from streamguard_openai.texts import Settings
 
 from streamguard import End
-from streamguard_litellm.sse import Frame, FrameDecoder, encode
+from streamguard.adapting.sse import ServerSentEvent, SSEDecoder, encode_event
 
 __all__ = ["LiteLLMAdapter", "messages_adapter"]
 
@@ -78,7 +78,7 @@ class LiteLLMAdapter:
         self._adapters: dict[type, _Adapter] = {}
         self._known: dict[type, _Adapter] = {}
         self._adapter: _Adapter | None = None  # the one of the last event that was known
-        self._decoder: FrameDecoder | None = None
+        self._decoder: SSEDecoder | None = None
         self._events = False  # frames say their type
         self._texts = False  # frames come as `str`
         self.first: Any = None
@@ -106,7 +106,7 @@ class LiteLLMAdapter:
         """Return what was held and may be shown."""
         shown: list[Any] = []
         if self._decoder is not None:
-            for frame in self._decoder.end():
+            for frame in self._decoder.flush():
                 shown += self._frame(frame)
         return shown + self._released(end)
 
@@ -117,7 +117,8 @@ class LiteLLMAdapter:
         if self._decoder is None:
             return cast("dict[str, Any]", event)
         kind = cast("dict[str, Any]", event).get("type")
-        raw = encode(str(kind) if self._events and kind else "", json.dumps(event, ensure_ascii=False))
+        others = [f"event: {kind}"] if self._events and kind else []
+        raw = encode_event(json.dumps(event, ensure_ascii=False), others)
         return raw.decode() if self._texts else raw
 
     def _event(self, event: Any) -> Iterable[Any]:
@@ -151,33 +152,34 @@ class LiteLLMAdapter:
         """Take bytes. What its first frames show is out before a later one raises."""
         self._texts = isinstance(item, str)
         if self._decoder is None:
-            self._decoder = FrameDecoder()
+            self._decoder = SSEDecoder()
         data = item.encode("utf-8", "surrogatepass") if isinstance(item, str) else bytes(item)
-        for frame in self._decoder.feed(data):
+        for frame in self._decoder.decode(data):
             yield from self._frame(frame)
 
-    def _frame(self, frame: Frame) -> list[Any]:
+    def _frame(self, frame: ServerSentEvent) -> list[Any]:
         if frame.data is None:  # a comment that keeps the connection alive, or a mere type
-            return [self._as_it_came(b": ping\n\n")]
-        if frame.data.strip() == b"[DONE]":
-            return [*self._released(End.COMPLETE), self._as_it_came(frame.raw)]
-        self._events = self._events or bool(frame.event)
+            return [self._as_it_came(b": ping\n\n")] if frame.raw.strip() else []
+        if frame.data.strip() == "[DONE]":
+            return [*self._released(End.COMPLETE), self._as_it_came(b"data: [DONE]\n\n")]
+        self._events = self._events or frame.event != ""
         try:
             event = json.loads(frame.data)
         except ValueError:
             return []
+        bare = all(line.startswith("event:") for line in frame.others)
         out: list[Any] = []
         for shown in self._event(event):
             self._note(shown)
-            out.append(self._as_it_came(frame.raw) if shown is event else self.framed(shown))
+            out.append(self._as_it_came(frame.raw) if shown is event and bare else self.framed(shown))
         return out
 
     def _note(self, event: Any) -> None:
         match text_of(event, "type"):
             case "content_block_start":
-                self.blocks.add(event["index"])
+                self.blocks.add(event.get("index", 0))
             case "content_block_stop":
-                self.blocks.discard(event["index"])
+                self.blocks.discard(event.get("index", 0))
             case _:
                 pass
 
