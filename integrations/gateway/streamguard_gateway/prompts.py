@@ -25,6 +25,7 @@ _PART = (
 _TEXTS: dict[Path, LeafPolicy] = {
     **{(top, "*", name): "keep" for top in ("messages", "input") for name in _MESSAGE},
     **{(top, "*", "content", "*", name): "keep" for top in ("messages", "input") for name in _PART},
+    **{("messages", "*", "content", "*", "content", "*", name): "keep" for name in _PART},
     ("messages", "*", "tool_calls", "*", "id"): "keep",
     ("messages", "*", "tool_calls", "*", "type"): "keep",
     ("messages", "*", "tool_calls", "*", "function", "arguments"): "json",

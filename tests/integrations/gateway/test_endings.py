@@ -8,7 +8,7 @@ import re
 import socket
 import struct
 import threading
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import closing
 from typing import Any
 from urllib.parse import urlsplit
@@ -294,21 +294,44 @@ def test_a_rule_that_blocks_ends_the_answer(streamed: bool) -> None:
         assert gateway.count("streamguard_streams_total", route="chat", outcome="blocked") == 1
 
 
-def test_silence_of_the_upstream_has_an_end() -> None:
-    async def silent(seen: Seen, out: Out) -> None:
-        await out.gone()
+class Silent(httpx.AsyncBaseTransport):
+    """An upstream that says so much and then nothing, for longer than is allowed."""
 
-    async def stuck(seen: Seen, out: Out) -> None:
-        await out.head(200, SSE)
-        await out.chunk(chat(f"hello {CANARY}")[:700])
-        await out.gone()
+    def __init__(self, said: bytes | None) -> None:
+        self.said = said
+        self.closed = False
 
-    with setup(silent, limits=Limits(read=0.1)) as gateway:
-        got = gateway.client.post(CHAT, json={})
-        assert (got.status_code, got.json()["error"]["code"]) == (504, "upstream_timeout")
-        gateway.upstream.answer = stuck
-        got = gateway.client.post(CHAT, json={})
-        assert "broke off" in json.dumps(frames(got.content)[-1])
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        assert request.extensions["timeout"] == {"connect": 3, "read": 7, "write": 7, "pool": 7}
+        if self.said is None:
+            raise httpx.ReadTimeout("")
+        return httpx.Response(200, headers=SSE, stream=SilentStream(self))
+
+
+class SilentStream(httpx.AsyncByteStream):
+    def __init__(self, upstream: Silent) -> None:
+        self.upstream = upstream
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        yield self.upstream.said or b""
+        raise httpx.ReadTimeout("")
+
+    async def aclose(self) -> None:
+        self.upstream.closed = True
+
+
+@pytest.mark.asyncio
+async def test_silence_of_the_upstream_has_an_end() -> None:
+    for upstream in (Silent(None), Silent(chat(f"hello {CANARY}")[:700])):
+        app = Gateway("http://x", GUARD, limits=Limits(connect=3, read=7), transport=lambda up=upstream: up)
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://g") as client:
+            got = await client.post(CHAT, json={})
+        if upstream.said is None:
+            assert (got.status_code, got.json()["error"]["code"]) == (504, "upstream_timeout")
+        else:
+            assert got.status_code == 200
+            assert "broke off" in json.dumps(frames(got.content)[-1])
+            assert upstream.closed
 
 
 def test_silence_of_a_client_has_an_end() -> None:
