@@ -39,7 +39,7 @@ Message = Mapping[str, object]
 Side = Literal["system", "user", "assistant"]
 """Who speaks: results of tools stand on the user's side."""
 
-_SIDES: dict[object, Side] = {
+_SIDES: dict[str, Side] = {
     "system": "system",
     "developer": "system",
     "user": "user",
@@ -90,9 +90,9 @@ def role(message: Message) -> str:
         ValueError: it is none of system, developer, user, assistant and tool.
     """
     value = field(message, "role")
-    if value not in _SIDES:
-        raise ValueError(f"the role of a message is one of {', '.join(map(str, _SIDES))}")
-    return str(value)
+    if not isinstance(value, str) or value not in _SIDES:
+        raise ValueError(f"the role of a message is one of {', '.join(_SIDES)}")
+    return value
 
 
 def side(message: Message) -> Side:

@@ -27,11 +27,11 @@ def _pruned(message: Message) -> Message:
         return message
     if role(message) == "tool":
         return {**message, "content": _cleared(found[0].text)}
-    lengths = iter(found)
+    texts = iter(found)
     content: list[object] = []
     for block in blocks(message):
-        long = kind(block) == "tool_result" and len(text := next(lengths).text) > _LONG
-        if long and isinstance(block, Mapping):
+        text = next(texts).text if kind(block) == "tool_result" else ""
+        if len(text) > _LONG and isinstance(block, Mapping):
             content.append({**cast("Mapping[str, object]", block), "content": _cleared(text)})
         else:
             content.append(block)

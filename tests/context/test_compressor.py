@@ -492,6 +492,16 @@ async def test_a_counter_may_be_asynchronous(anyio_backend: str) -> None:
     assert all(asked.count(id(message)) == 1 for message in messages)
 
 
+def test_a_conversation_within_the_budget_is_left_alone() -> None:
+    fake = Fake()
+    engine = ContextCompressor(fake, budget=100_000)
+    messages = long_talk()
+    assert run(engine.prepare(messages)).messages == messages
+    assert run(engine.prepare(messages, overhead=49_000)).action == "summarized"
+    assert not engine.due(50_000)
+    assert engine.due(50_001)
+
+
 def test_overhead_counts_against_the_budget() -> None:
     engine = ContextCompressor(Fake("word " * 20_000), budget=20_000)
     assert run(engine.compact(long_talk(), overhead=5_000)).tokens_after <= 5_000
