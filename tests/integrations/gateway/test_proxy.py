@@ -416,6 +416,37 @@ def test_an_old_client_is_served(gateway: Setup) -> None:
     assert said(body) == "hello"
 
 
+HINT = b"HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n"
+OLD = b"HTTP/1.0 200 OK\r\ncontent-type: text/event-stream\r\n\r\n"
+
+
+@pytest.mark.parametrize("head", [OLD, HINT + OLD.replace(b"1.0", b"1.1")])
+def test_a_body_that_ends_with_its_connection_is_whole(gateway: Setup, head: bytes) -> None:
+    async def answer(seen: Seen, out: Out) -> None:
+        await out.raw(head + chat(f"a {CANARY} b"))
+        out.writer.close()
+        await out.writer.wait_closed()
+
+    gateway.upstream.answer = answer
+    got = gateway.client.post(CHAT, json={})
+    assert got.status_code == 200
+    assert said(got.content) == "a [REDACTED:canary:e6b0d319] b"
+    assert got.text.endswith("data: [DONE]\n\n")
+
+
+def test_a_large_answer_is_guarded_too(gateway: Setup) -> None:
+    gateway.upstream.answer = whole(completion("long " * 100_000 + CANARY))
+    got = gateway.client.post(CHAT, json={})
+    content = got.json()["choices"][0]["message"]["content"]
+    assert content == "long " * 100_000 + "[REDACTED:canary:e6b0d319]"
+
+
+def test_two_types_at_once_are_none(gateway: Setup) -> None:
+    gateway.upstream.answer = whole(CANARY.encode(), headers=[*JSON, ("content-type", "audio/mpeg")])
+    got = gateway.client.post(CHAT, json={})
+    assert (got.status_code, got.json()["error"]["code"]) == (502, "unguardable")
+
+
 def test_connections_are_used_again(gateway: Setup) -> None:
     gateway.upstream.answer = whole(b'{"ok":1}')
     request = f"POST {CHAT} HTTP/1.1\r\nhost: x\r\ncontent-length: 0\r\n\r\n".encode()
