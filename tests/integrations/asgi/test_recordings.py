@@ -92,7 +92,32 @@ def check(path: Path, cut: int) -> None:
         if is_arguments(key) and "zq" in text:
             before = json.loads(text)
             assert json.loads(after[key]) == {**before, "zq": GUARD.scrub(PLANTED)}
-    assert data_of(frames(shown)[-1]) == data_of(frames(sent)[-1]) or "choices" not in given[-1]
+    # What closes the stream is last still, and what closes a text comes after all of it.
+    assert came[-1].get("type") == given[-1].get("type")
+    assert (data_of(frames(shown)[-1]) == "[DONE]") == (data_of(frames(sent)[-1]) == "[DONE]")
+    assert _late(came) == _late(given)
+
+
+def _late(given: list[Any]) -> set[Any]:
+    """The texts that go on behind the event that closes them."""
+    closed: set[Any] = set()
+    late: set[Any] = set()
+    for event in given:
+        kind = str(event.get("type"))
+        place = (event.get("output_index"), event.get("content_index"), event.get("index"))
+        if kind.endswith((".delta", "_delta")) and kind != "message_delta":
+            late |= {(kind.removesuffix(".delta"), *place)} & closed
+        if kind.endswith(".done"):
+            closed.add((kind.removesuffix(".done"), *place))
+        if kind == "content_block_stop":
+            closed.add(("content_block_delta", *place))
+        for choice in event.get("choices") or []:
+            key = ("choice", choice.get("index"))
+            if any((choice.get("delta") or {}).get(name) for name in ("content", "reasoning", "tool_calls")):
+                late |= {key} & closed
+            if choice.get("finish_reason"):
+                closed.add(key)
+    return late
 
 
 @pytest.mark.parametrize("path", ALL)
