@@ -531,6 +531,17 @@ def test_a_summary_longer_than_what_it_replaces_is_not_taken() -> None:
     assert (result.action, result.fits, result.messages) == ("none", False, messages)
 
 
+def test_without_need_the_text_does_not_grow() -> None:
+    messages: Conversation = [{"role": "user", "content": "ok"}, {"role": "assistant", "content": "ok"}] * 150
+    fake = Fake("word " * 300)
+    result = run(ContextCompressor(fake, budget=8_000).compact(messages))
+    assert len(fake.prompts) == 1
+    assert (result.action, result.messages) == ("none", messages)
+    needed = run(ContextCompressor(fake, budget=2_800).compact(messages))
+    assert needed.action == "summarized"
+    assert needed.tokens_after <= 1_400 < needed.tokens_before
+
+
 def test_calls_at_the_end_are_left_open() -> None:
     messages = long_talk()[:-1]
     call = {"id": "c", "type": "function", "function": {"name": "t", "arguments": "{}"}}
