@@ -76,7 +76,7 @@ def remove(store: MemoryStore, *, user: bool, old: str) -> None:
 @click.pass_obj
 def list_(store: MemoryStore, *, as_json: bool) -> None:
     """Show the entries as a model sees them: secrets redacted, poison blocked."""
-    shown = {target: store.shown(target) for target in _targets()}
+    shown: dict[Target, tuple[str, ...]] = {target: store.shown(target) for target in _targets()}
     if as_json:
         click.echo(json.dumps(shown, ensure_ascii=False))
         return

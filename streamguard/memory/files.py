@@ -16,6 +16,7 @@ import shutil
 import tempfile
 from collections.abc import Generator
 from pathlib import Path
+from typing import cast
 
 from streamguard.memory.entries import MemoryChangedError, MemoryFileError, MemoryStoreError
 
@@ -119,12 +120,17 @@ class MemoryFiles:
 
     def _notes(self) -> dict[str, list[str]]:
         try:
-            notes = json.loads(self._bytes(_NOTES) or b"{}")
+            notes: object = json.loads(self._bytes(_NOTES) or b"{}")
         except ValueError:
             return {}
         if not isinstance(notes, dict):
             return {}
-        return {str(name): list(map(str, known)) for name, known in notes.items() if isinstance(known, list)}
+        known = cast("dict[str, object]", notes)
+        return {
+            name: [str(one) for one in cast("list[object]", digests)]
+            for name, digests in known.items()
+            if isinstance(digests, list)
+        }
 
     def _note(self, name: str, digests: list[str]) -> None:
         self._replace(_NOTES, json.dumps({**self._notes(), name: digests}).encode())

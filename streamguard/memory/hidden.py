@@ -190,7 +190,7 @@ class HiddenSession(Session):
             found = _OVERRIDE if char in "\u202d\u202e" else _CONTROL
         elif self._open:
             found = _IN_WORD
-        elif self._before.isascii() and self._before.isalpha():
+        elif _is_letter(self._before):
             waits = True
         elif self.reached or self._run or char != "\ufeff":
             found = _outside(char)
@@ -219,7 +219,7 @@ class HiddenSession(Session):
 
     def _settle(self, after: str, out: list[str]) -> None:
         """Let go what has waited; `after` is the next visible character."""
-        in_word = after.isascii() and after.isalpha()
+        in_word = _is_letter(after)
         for number, (char, found, waited) in enumerate(self._run):
             kind = found if not waited else _IN_WORD if in_word else _outside(char)
             if kind is not None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, cast, get_args
 
 from streamguard.memory.entries import AmbiguousEntryError, MemoryStoreError, Operation, Target, Usage
 from streamguard.memory.guard import MemoryRejected
@@ -150,9 +150,8 @@ class MemoryTool:
             decoded: object = json.loads(arguments) if isinstance(arguments, str) else dict(arguments)
             if not isinstance(decoded, dict):
                 raise TypeError
-            decoded.setdefault("target", "memory")
-            known = {name: value for name, value in decoded.items() if value is not None}
-            return self(**known)
+            given = cast("dict[str, Any]", {"target": "memory", **decoded})
+            return self(**{name: value for name, value in given.items() if value is not None})
         except (ValueError, TypeError, AttributeError):
             return json.dumps(
                 {"success": False, "error": "the arguments do not match the schema of the tool"}
