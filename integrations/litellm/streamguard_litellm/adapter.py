@@ -14,14 +14,15 @@ from typing import Any, cast
 
 from streamguard_anthropic import MessagesAdapter
 from streamguard_google import GenerateContentAdapter
+from streamguard_openai import ResponsesAdapter
 from streamguard_openai.shapes import fields, has_fields, text_of, with_fields
-from streamguard_openai.streams import StreamAdapter
 from streamguard_openai.texts import Settings
 
 from streamguard import End
 from streamguard.adapting.sse import ServerSentEvent, SSEDecoder, encode_event
+from streamguard_litellm.thinking import ThinkingChatAdapter
 
-__all__ = ["LiteLLMAdapter", "messages_adapter"]
+__all__ = ["LiteLLMAdapter"]
 
 _MESSAGES = frozenset(
     {
@@ -36,20 +37,7 @@ _MESSAGES = frozenset(
 )
 _GOOGLE = frozenset({"candidates", "promptFeedback", "usageMetadata", "prompt_feedback", "usage_metadata"})
 _DELTA = ("content", "role", "function_call", "tool_calls", "audio")
-_Adapter = StreamAdapter | MessagesAdapter[Any] | GenerateContentAdapter[Any]
-
-
-def messages_adapter(
-    kind: type[MessagesAdapter[Any]] | type[GenerateContentAdapter[Any]], settings: Settings
-) -> MessagesAdapter[Any] | GenerateContentAdapter[Any]:
-    """Make an adapter of a protocol that knows no `json_content`."""
-    return kind(
-        settings.guard,
-        tool_args=settings.tool_args,
-        reasoning=settings.reasoning,
-        tool_guard=settings.tool_guard,
-        on_finding=settings.on_finding,
-    )
+_Adapter = ThinkingChatAdapter | ResponsesAdapter | MessagesAdapter[Any] | GenerateContentAdapter[Any]
 
 
 class LiteLLMAdapter:
@@ -131,22 +119,37 @@ class LiteLLMAdapter:
         return adapter.event(event)
 
     def _choose(self, event: Any) -> _Adapter:
-        own = fields(event)
         kind: Any
-        if own.keys() & _GOOGLE:
+        own = fields(event)
+        if "choices" in own:
+            kind = ThinkingChatAdapter
+        elif own.keys() & _GOOGLE:
             kind = GenerateContentAdapter
         elif text_of(event, "type") in _MESSAGES:
             kind = MessagesAdapter
-        elif self._adapter is not None and "choices" not in own:
+        elif self._adapter is not None:
             return self._adapter  # an error, or something unknown
         else:
-            kind = StreamAdapter
+            kind = ResponsesAdapter if text_of(event, "type") else ThinkingChatAdapter
         self._adapter = self._adapters.get(kind)
         if self._adapter is None:
-            settings = self._settings
-            made = StreamAdapter(settings) if kind is StreamAdapter else messages_adapter(kind, settings)
-            self._adapter = self._adapters[kind] = made
+            self._adapter = self._adapters[kind] = self._make(kind)
         return self._adapter
+
+    def _make(self, kind: Any) -> _Adapter:
+        settings = self._settings
+        if kind is ThinkingChatAdapter:
+            return ThinkingChatAdapter(settings)
+        more = {"json_content": settings.json_content} if kind is ResponsesAdapter else {}
+        made: _Adapter = kind(
+            settings.guard,
+            tool_args=settings.tool_args,
+            reasoning=settings.reasoning,
+            tool_guard=settings.tool_guard,
+            on_finding=settings.on_finding,
+            **more,
+        )
+        return made
 
     def _raw(self, item: bytes | bytearray | str) -> Iterator[Any]:
         """Take bytes. What its first frames show is out before a later one raises."""

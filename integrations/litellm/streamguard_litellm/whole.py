@@ -13,10 +13,14 @@ from streamguard_openai.whole import guard_whole
 from streamguard import Transformer
 from streamguard.adapting import ReasoningPolicy, ToolArgsPolicy
 from streamguard.session import FindingHandler
+from streamguard_litellm.thinking import without_signatures
 
 __all__ = ["guard_any", "guard_response"]
 
 T = TypeVar("T")
+
+_RAW = {"original_response", "provider_specific_fields"}
+"""What repeats the answer in LiteLLM's notes about it."""
 
 
 def guard_response(
@@ -59,10 +63,12 @@ def guard_response(
 def guard_any(response: Any, settings: Settings) -> Any:
     """Guard a response by the given settings."""
     safe = _guarded(response, settings)
+    if safe is response:
+        return response
+    without_signatures(response, safe)
     hidden = getattr(safe, "_hidden_params", None)
-    if safe is not response and is_dict(hidden) and "original_response" in hidden:
-        # The provider's answer as it came; LiteLLM writes it down and never reads it.
-        safe._hidden_params = {name: value for name, value in hidden.items() if name != "original_response"}
+    if is_dict(hidden) and hidden.keys() & _RAW:
+        safe._hidden_params = {name: value for name, value in hidden.items() if name not in _RAW}
     return safe
 
 

@@ -45,6 +45,7 @@ def proxies(upstream: Upstream, tmp_path_factory: pytest.TempPathFactory) -> Ite
 
 PATHS = {
     "chat": "/v1/chat/completions",
+    "bridged chat": "/v1/chat/completions",
     "completions": "/v1/completions",
     "responses": "/v1/responses",
     "messages": "/v1/messages",
@@ -53,6 +54,7 @@ PATHS = {
 }
 SAID = {
     "chat": ("content", "reasoning", "refusal", "arguments", "annotation", "extra"),
+    "bridged chat": ("content", "reasoning", "arguments"),
     "completions": ("content",),
     "responses": ("content", "reasoning", "arguments", "annotation"),
     "messages": ("content", "reasoning", "arguments"),
@@ -73,6 +75,7 @@ def asked(endpoint: str, token: str, *, stream: bool, n: int) -> tuple[str, dict
     prompt = [{"role": "user", "content": token}]
     more: dict[str, dict[str, Any]] = {
         "chat": {"model": "gpt", "messages": prompt, "logprobs": True},
+        "bridged chat": {"model": "claude", "messages": prompt},  # its reasoning comes in blocks of thinking
         "completions": {"model": "instruct", "prompt": token},
         "responses": {"model": "gpt", "input": token},
         "messages": {"model": "claude", "messages": prompt, "max_tokens": 99},
@@ -83,7 +86,7 @@ def asked(endpoint: str, token: str, *, stream: bool, n: int) -> tuple[str, dict
 
 def said(endpoint: str, events: list[Any], n: int) -> list[str]:
     """The answer's text, of each choice."""
-    if endpoint in ("chat", "completions"):
+    if endpoint in ("chat", "bridged chat", "completions"):
         events = [
             {"choices": [{**c, **(c.get("message") or {})} for c in event.get("choices", [])]}
             for event in events

@@ -196,6 +196,32 @@ async def test_generated_content(upstream: Upstream, stream: bool) -> None:
     assert "".join(texts) == GUARD.scrub(canary.text)
 
 
+@pytest.mark.parametrize("stream", [True, False])
+@pytest.mark.parametrize("changed", [True, False])
+async def test_signed_thinking_in_a_chat(upstream: Upstream, stream: bool, changed: bool) -> None:
+    canary = Canary((stream, changed))
+    thought = canary.text if changed else "It is plain. 1 <"
+    asked = ask(
+        upstream,
+        Script(content="Yes.", reasoning=thought),
+        model="anthropic/claude-sonnet-4-20250514",
+        api_base=upstream.url,
+        stream=stream,
+    )
+    answer = await acompletion(**asked, guard=GUARD)
+    items = [chunk async for chunk in answer] if stream else [answer]
+    assert not seen(canary, items)
+    assert not canary.seen_in(str(item._hidden_params) for item in items)
+    choices = [choice for item in map(plain, items) for choice in item["choices"]]
+    parts = [choice.get("delta") or choice.get("message") or {} for choice in choices]
+    outer = [part["provider_specific_fields"] for part in parts if "provider_specific_fields" in part]
+    for holders in (parts, outer):
+        blocks = [block for holder in holders for block in holder.get("thinking_blocks") or []]
+        assert "".join(block["thinking"] for block in blocks) == GUARD.scrub(thought)
+        assert [bool(block.get("signature")) for block in blocks][-1] is not changed
+    assert "".join(part.get("reasoning_content") or "" for part in parts) == GUARD.scrub(thought)
+
+
 async def test_content_asked_for_as_json_stays_json(upstream: Upstream) -> None:
     canary = Canary("json")
     asked = ask(
