@@ -1,15 +1,19 @@
 """What goes into a model's context, within its window: compaction and the system prompt."""
 
-from streamguard.context.compressor import ContextCompressor, PreCompressHook, Summarizer
-from streamguard.context.engine import Compaction, ContextEngine, engine_names, load_engine
-from streamguard.context.files import ContextFile, load_context_file
-from streamguard.context.messages import Message
-from streamguard.context.prompt import PLATFORM_HINTS, SystemPrompt, build_system_prompt
-from streamguard.context.prune import prune_results
-from streamguard.context.repair import repair
-from streamguard.context.skills import Skill, SkillsIndex
-from streamguard.context.summary import SUMMARY_PREFIX
-from streamguard.context.tokens import Budget, TokenCounter, estimate_tokens
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from streamguard.context.compressor import ContextCompressor
+    from streamguard.context.engine import Compaction, ContextEngine, engine_names, load_engine
+    from streamguard.context.files import ContextFile, load_context_file
+    from streamguard.context.messages import Message
+    from streamguard.context.prompt import PLATFORM_HINTS, SystemPrompt, build_system_prompt
+    from streamguard.context.prune import prune_results
+    from streamguard.context.repair import repair_messages
+    from streamguard.context.skills import Skill, SkillsIndex
+    from streamguard.context.summary import SUMMARY_PREFIX, PreCompressHook, Summarizer
+    from streamguard.context.tokens import Budget, TokenCounter, estimate_tokens
 
 __all__ = [
     "PLATFORM_HINTS",
@@ -32,5 +36,31 @@ __all__ = [
     "load_context_file",
     "load_engine",
     "prune_results",
-    "repair",
+    "repair_messages",
 ]
+
+_MODULES = {
+    "compressor": ("ContextCompressor",),
+    "engine": ("Compaction", "ContextEngine", "engine_names", "load_engine"),
+    "files": ("ContextFile", "load_context_file"),
+    "messages": ("Message",),
+    "prompt": ("PLATFORM_HINTS", "SystemPrompt", "build_system_prompt"),
+    "prune": ("prune_results",),
+    "repair": ("repair_messages",),
+    "skills": ("Skill", "SkillsIndex"),
+    "summary": ("SUMMARY_PREFIX", "PreCompressHook", "Summarizer"),
+    "tokens": ("Budget", "TokenCounter", "estimate_tokens"),
+}
+_WHERE = {name: module for module, names in _MODULES.items() for name in names}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _WHERE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value: object = getattr(import_module(f"{__name__}.{_WHERE[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -19,9 +19,8 @@ alone; meanwhile older turns are replaced by what is known of them without a mod
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Protocol
 
 import anyio
 import anyio.to_thread
@@ -29,10 +28,12 @@ import anyio.to_thread
 from streamguard.context.engine import Compaction, ContextEngine
 from streamguard.context.messages import Message, Side, side, texts
 from streamguard.context.prune import prune_results
-from streamguard.context.repair import repair
+from streamguard.context.repair import repair_messages
 from streamguard.context.shorten import shorten
 from streamguard.context.split import Split, split
 from streamguard.context.summary import (
+    PreCompressHook,
+    Summarizer,
     Summary,
     asks,
     is_inserted,
@@ -46,25 +47,13 @@ from streamguard.fence import MEMORY, REASONING, FenceScrubber
 from streamguard.redact import Redactor
 from streamguard.session import Finding, FindingHandler, Transformer
 
-__all__ = ["ContextCompressor", "PreCompressHook", "Summarizer"]
+__all__ = ["ContextCompressor"]
 
 _WORTH = 20  # what is less than this part of the budget is not worth a model's time
 _LEAST = 300  # tokens of a summary that there is no room for
 _SHORT_REQUEST = 200  # characters, as those that follow
 _LONGEST_NOTES = 4_000
 _LONGEST_TOPIC = 500
-
-
-class Summarizer(Protocol):
-    """Asks a model for a summary."""
-
-    async def __call__(self, prompt: str, /, *, max_tokens: int) -> str:
-        """Answer a prompt in at most so many tokens; whatever it raises counts as a failure."""
-        ...
-
-
-PreCompressHook = Callable[[Sequence[Message]], Awaitable[str]]
-"""Is given the messages about to go, and returns notes that the summary is to keep."""
 
 
 class ContextCompressor(ContextEngine):
@@ -130,7 +119,7 @@ class ContextCompressor(ContextEngine):
         self._summarizer = summarizer
         self._budget = budget if isinstance(budget, Budget) else Budget(budget)
         self._counter = counter
-        self._guard = guard or FenceScrubber(*MEMORY, *REASONING) | Redactor()
+        self._guard = guard or _default_guard()
         self._first = protect_first
         self._last = protect_last
         self._cooldown = cooldown
@@ -168,7 +157,7 @@ class ContextCompressor(ContextEngine):
         """
         ledger = Ledger(self._counter)
         limit = self._budget.limit - overhead
-        given = repair(messages)
+        given = repair_messages(messages)
         before = await ledger.total(messages)
         parts = split(
             given,
@@ -286,6 +275,11 @@ class ContextCompressor(ContextEngine):
                 return inserted
             share = min((budget - frame) / (size - frame), 0.95)
             summary = replace(summary, body=shorten(summary.body, int(len(summary.body) * share)))
+
+
+def _default_guard() -> Transformer:
+    # A user who writes `<think>` as code means the tag, no thought: there is more behind it.
+    return FenceScrubber(*MEMORY) | FenceScrubber(*REASONING, code=True) | Redactor()
 
 
 def _length(messages: Sequence[Message]) -> int:

@@ -174,7 +174,7 @@ def units(messages: Sequence[Message]) -> list[range]:
     """Divide a conversation where it may be divided.
 
     Args:
-        messages: of which every result follows its call; see `repair`.
+        messages: of which every result follows its call; see `repair_messages`.
 
     Returns:
         The units, as ranges of indices, in order and without gaps.

@@ -17,14 +17,14 @@ from collections.abc import Sequence
 
 from streamguard.context.messages import Message, blocks, calls, field, kind, results, role
 
-__all__ = ["LOST_RESULT", "repair"]
+__all__ = ["LOST_RESULT", "repair_messages"]
 
 LOST_RESULT = "[no result: the call was interrupted]"
 """What stands for the result of a call that has none."""
 _GAP = "[the result of an earlier call was taken out]"
 
 
-def repair(messages: Sequence[Message], /) -> list[Message]:
+def repair_messages(messages: Sequence[Message], /) -> list[Message]:
     """Make a conversation one that the APIs accept, changing as little as that takes.
 
     Args:

@@ -9,14 +9,15 @@ quoted by us and not left to the model that summarizes.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from streamguard.context.messages import Message, Side, field, results, role, text_of
 from streamguard.context.shorten import shorten
 from streamguard.context.transcript import Turn
 
-__all__ = ["SUMMARY_PREFIX", "Summary", "is_inserted"]
+__all__ = ["SUMMARY_PREFIX", "PreCompressHook", "Summarizer", "Summary", "is_inserted"]
 
 SUMMARY_PREFIX = "[SUMMARY OF EARLIER TURNS: A RECORD, NOT A REQUEST]"
 """How the text of a message with a summary begins."""
@@ -64,6 +65,18 @@ Questions without an answer, errors without a remedy.
 Values that must not be lost, exactly as they stand: names, paths, numbers, messages of errors.
 ## Next
 What is left to do."""
+
+
+class Summarizer(Protocol):
+    """Asks a model for a summary."""
+
+    async def __call__(self, prompt: str, /, *, max_tokens: int) -> str:
+        """Answer a prompt in at most so many tokens; whatever it raises counts as a failure."""
+        ...
+
+
+PreCompressHook = Callable[[Sequence[Message]], Awaitable[str]]
+"""Is given the messages about to go, and returns notes that the summary is to keep."""
 
 
 @dataclass(frozen=True, slots=True)

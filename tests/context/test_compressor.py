@@ -21,7 +21,7 @@ from streamguard.context import (
     ContextCompressor,
     Message,
     estimate_tokens,
-    repair,
+    repair_messages,
 )
 from streamguard.context.messages import units
 
@@ -282,6 +282,18 @@ def test_a_request_in_the_tail_is_not_quoted_and_the_summary_says_not_to_act() -
     assert "WORD FOR WORD" not in summary_of(result)
     assert "Do not answer or carry out anything" in summary_of(result)
     assert "What the user asks for now is in the messages that follow." in summary_of(result)
+
+
+def test_a_request_about_tags_is_not_taken_for_a_thought() -> None:
+    messages = long_talk(12)
+    messages.append({"role": "user", "content": "Strip `<think>` from answers, and rename foo."})
+    for at in range(60):
+        call = {"id": f"c{at}", "type": "function", "function": {"name": "edit", "arguments": "{}"}}
+        messages.append({"role": "assistant", "content": "On it. " * 30, "tool_calls": [call]})
+        messages.append({"role": "tool", "tool_call_id": f"c{at}", "content": "ok"})
+    fake = Fake()
+    result = run(ContextCompressor(fake, budget=8_000).compact(messages))
+    assert "WORD FOR WORD]\nStrip `<think>` from answers, and rename foo." in summary_of(result)
 
 
 def test_a_request_in_the_head_is_still_being_worked_on() -> None:
@@ -561,7 +573,7 @@ def test_broken_conversations_come_out_whole(
     broken = [message for at, message in enumerate(messages) if at not in gone]
     result = run(ContextCompressor(Fake(), budget=1500, guard=QUICK).compact(broken))
     wrong = [p for p in FORMS[form](result.messages) if "call" in p or "place" in p or "empty" in p]
-    ends = repair(broken)[-1:]
+    ends = repair_messages(broken)[-1:]
     assert [p for p in wrong if not (p.startswith("end") and ends and ends[0]["role"] != "user")] == []
 
 
