@@ -69,6 +69,10 @@ class _Stream(Generator[T, None, None]):
         self._generator = generator
         self._source: Iterable[T] | None = source
 
+    def __next__(self) -> T:
+        self._source = None
+        return next(self._generator)
+
     def send(self, value: None, /) -> T:
         self._source = None
         return self._generator.send(value)

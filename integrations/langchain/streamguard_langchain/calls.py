@@ -34,7 +34,8 @@ def call(settings: Settings, function: Callable[[], T], /) -> T:
     except Exception as error:
         failure = error
     finally:
-        var_child_runnable_config.set(before)
+        if before is not None:
+            var_child_runnable_config.set(before)
     raise guard_error(failure, settings)  # not in the handler: it would become the context of this one
 
 
@@ -46,7 +47,8 @@ async def acall(settings: Settings, function: Callable[[], Awaitable[T]], /) -> 
     except Exception as error:
         failure = error
     finally:
-        var_child_runnable_config.set(before)
+        if before is not None:
+            var_child_runnable_config.set(before)
     raise guard_error(failure, settings)
 
 
@@ -69,7 +71,8 @@ class Steps(Iterator[T]):
         except Exception as error:
             failure = error
         finally:
-            var_child_runnable_config.set(before)
+            if before is not None:
+                var_child_runnable_config.set(before)
         raise guard_error(failure, self._settings)
 
     def close(self) -> None:
@@ -96,7 +99,8 @@ class AsyncSteps(AsyncIterator[T]):
         except Exception as error:
             failure = error
         finally:
-            var_child_runnable_config.set(before)
+            if before is not None:
+                var_child_runnable_config.set(before)
         raise guard_error(failure, self._settings)
 
     async def aclose(self) -> None:
@@ -105,8 +109,9 @@ class AsyncSteps(AsyncIterator[T]):
 
 
 def _silence() -> RunnableConfig | None:
-    """Take the callbacks out of the context; return what to set back."""
+    """Take the callbacks out of the context, if there are any; return what to set back."""
     before = var_child_runnable_config.get()
-    if before is not None and before.get("callbacks"):
-        var_child_runnable_config.set({**before, "callbacks": None})
+    if before is None or not before.get("callbacks"):
+        return None
+    var_child_runnable_config.set({**before, "callbacks": None})
     return before

@@ -52,7 +52,7 @@ class ChunkGuard:
         if (
             content.__class__ is str
             and not chunk.generation_info
-            and message.response_metadata.keys() <= _PLAIN
+            and (not message.response_metadata or message.response_metadata.keys() <= _PLAIN)
             and not message.additional_kwargs
             and message.__class__ is AIMessageChunk
             and not message.tool_call_chunks
@@ -62,8 +62,9 @@ class ChunkGuard:
             if not content:
                 return [chunk]
             texts = self._texts
-            shown = texts.content(content, None)
-            return [chunk if shown is content else _with_text(chunk, shown)]
+            open_lane = _CONTENT in texts.places  # all that is to be said of the lane has been said then
+            shown = texts.lanes.feed(_CONTENT, content) if open_lane else texts.content(content, None)
+            return [chunk if shown == content else _with_text(chunk, shown)]
         return self._any(chunk)
 
     def end(self, end: End, /) -> list[ChatGenerationChunk]:

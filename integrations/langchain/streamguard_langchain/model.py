@@ -100,7 +100,7 @@ class GuardedChatModel(BaseChatModel):
         guard = ChunkGuard(self.settings, json_content=self._wants_json(kwargs))
         return guard_events_sync(Steps(self.settings, source), guard)
 
-    async def _astream(
+    def _astream(
         self,
         messages: list[BaseMessage],
         stop: list[str] | None = None,
@@ -108,17 +108,16 @@ class GuardedChatModel(BaseChatModel):
         **kwargs: Any,
     ) -> AsyncIterator[ChatGenerationChunk]:
         if not self._streams(async_api=True):
-            yield _as_chunk(await self._agenerate(messages, stop=stop, **kwargs))
-            return
+            return self._awhole(messages, stop, kwargs)
         asked = self._asked(messages)
         source = call(self.settings, lambda: aiter(self.inner._astream(asked, stop=stop, **kwargs)))
         guard = ChunkGuard(self.settings, json_content=self._wants_json(kwargs))
-        events = guard_events(AsyncSteps(self.settings, source), guard)
-        try:
-            async for chunk in events:
-                yield chunk
-        finally:
-            await events.aclose()
+        return guard_events(AsyncSteps(self.settings, source), guard)
+
+    async def _awhole(
+        self, messages: list[BaseMessage], stop: list[str] | None, kwargs: Mapping[str, Any]
+    ) -> AsyncIterator[ChatGenerationChunk]:
+        yield _as_chunk(await self._agenerate(messages, stop=stop, **kwargs))
 
     def _asked(self, messages: list[BaseMessage]) -> list[BaseMessage]:
         guard = self.settings.input_guard

@@ -89,6 +89,10 @@ def listened(agent: Any, make: Callable[[], Any]) -> Any:
     return listener.seen
 
 
+def streamed(agent: Any, mode: str) -> list[Any]:
+    return list(agent.stream(STATE, config(), stream_mode=mode))
+
+
 MODES = ("messages", "updates", "values", "debug", "tasks", "checkpoints")
 WAYS: dict[str, Callable[[Any], Any]] = {
     **{
@@ -170,7 +174,7 @@ def test_middleware_that_replaces_the_model_is_warned_of_and_the_state_is_guarde
     [
         lambda model: SummarizationMiddleware(model, trigger=("messages", 5)),
         lambda model: LLMToolSelectorMiddleware(model=model),
-        lambda model: ModelFallbackMiddleware(model),
+        ModelFallbackMiddleware,
     ],
 )
 def test_middleware_with_a_model_of_its_own_is_warned_of(middleware: Callable[[Any], Any]) -> None:

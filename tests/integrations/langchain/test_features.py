@@ -280,6 +280,7 @@ def test_the_model_sees_guarded_tool_results_and_human_messages_only_if_asked() 
             return super()._generate(messages)
 
     asked: list[Any] = []
+    image = {"type": "image", "base64": "aGVsbG8=", "mime_type": "image/png"}
     told = [
         SystemMessage("password: canarysecret77"),
         HumanMessage("mine: password: canarysecret77"),
@@ -298,7 +299,7 @@ def test_the_model_sees_guarded_tool_results_and_human_messages_only_if_asked() 
     raw, guarded = asked
     assert raw == told == before
     assert [bool(leaks(message.content)) for message in guarded] == [True, False, False, True, False]
-    assert guarded[2].content[1] == {"type": "image", "base64": "aGVsbG8=", "mime_type": "image/png"}
+    assert guarded[2].content[1] == image
 
 
 # errors

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import openai
 import pytest
@@ -54,13 +54,13 @@ class Guarded(GuardedChatModel):
 class Params:
     """What the tests are told of the model."""
 
-    chat_model_params = {"model": "gpt-test", "stream_usage": True}
+    chat_model_params: ClassVar[dict[str, Any]] = {"model": "gpt-test", "stream_usage": True}
     supports_json_mode = True
     supports_image_inputs = False  # these tests would load a picture from the network
     model_override_value = "gpt-other"
     supports_model_override = True
     has_tool_choice = True
-    structured_output_kwargs = {"method": "function_calling"}
+    structured_output_kwargs: ClassVar[dict[str, Any]] = {"method": "function_calling"}
 
 
 class BareModel(Params):
