@@ -44,7 +44,7 @@ _NOTE = re.compile(
     r"\[System note:\s*+The following is recalled memory context,[^\[\]]{0,300}\]\s?", re.IGNORECASE
 )
 _DISGUISED = re.compile(
-    r"&(?:amp;)*+(?:\#[0-9]{1,7}|\#x[0-9a-f]{1,6}|[a-z]{2,8});?"
+    r"&(?:amp;?)*+(?:(?:\#[0-9]{1,7}|\#x[0-9a-f]{1,6}|lt|gt);?|[a-z]{2,8};)"
     r"|\\u00[0-7][0-9a-f]|\\x[0-7][0-9a-f]|%(?:25)*+[2-7][0-9a-f]|\\/|[^\t\n\r -~]",
     re.IGNORECASE,
 )
@@ -165,7 +165,8 @@ def _seen(disguised: str) -> str:
             return ""
         plain = unicodedata.normalize("NFKC", disguised)
     elif disguised[0] == "&":
-        plain = html.unescape(f"&{disguised[1:].lower().replace('amp;', '').removesuffix(';')};")
+        name = re.sub("amp;?", "", disguised[1:].lower()).removesuffix(";")
+        plain = html.unescape(f"&{name};")
     elif disguised == "\\/":
         plain = "/"
     else:

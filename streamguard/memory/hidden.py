@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from streamguard.memory.threat import STAGE, OnMatch, Severity
 from streamguard.session import End, Finding, Session, StreamBlocked
 
-__all__ = ["HIDDEN", "LIMIT", "Hidden", "HiddenSession"]
+__all__ = ["HIDDEN", "LIMIT", "RUN", "Hidden", "HiddenSession"]
 
 LIMIT = 256
 """Most characters without width that wait for what comes after them; more are dropped."""
@@ -31,7 +31,9 @@ _ZERO_WIDTH = "\u180e\u200b\u2060-\u2064\ufeff"
 _IS_TAG = re.compile(f"[{_TAGS}]").match
 _IS_SELECTOR = re.compile(f"[{_SELECTORS}]").match
 _IS_BIDI = re.compile(f"[{_BIDI}]").match
-_RUN = re.compile(f"[{_TAGS}{_SELECTORS}{_BIDI}{_JOINERS}{_ZERO_WIDTH}]+")
+RUN = re.compile(f"[{_TAGS}{_SELECTORS}{_BIDI}{_JOINERS}{_ZERO_WIDTH}]+")
+"""Characters that may be dropped, whether they are or not."""
+
 _FLAG = "\U0001f3f4"
 _FLAG_TAGS = 7
 """England's flag and others are this one and so many tags."""
@@ -146,7 +148,7 @@ class HiddenSession(Session):
     def _feed(self, text: str, /) -> str:
         out: list[str] = []
         done = 0
-        for run in _RUN.finditer(text):
+        for run in RUN.finditer(text):
             self._visible(text[done : run.start()], out)
             for char in run[0]:
                 self._read(char, out)

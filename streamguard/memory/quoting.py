@@ -5,6 +5,8 @@ quotation block, in code within a line, between quotation marks in one paragraph
 behind a single quotation mark. All of this is known from the text before, so that a stream
 can be asked at any place and does not have to wait.
 
+Characters that show nothing are not there: dropping them must not change what is quoted.
+
 It is a reading of intent, not a parser: it errs where marks are unbalanced, and whoever writes
 a text can quote what is meant. It only ever lowers a severity.
 """
@@ -13,6 +15,8 @@ from __future__ import annotations
 
 import re
 from copy import copy
+
+from streamguard.memory.hidden import RUN
 
 __all__ = ["Quoting"]
 
@@ -43,7 +47,7 @@ class Quoting:
 
     def read(self, text: str) -> None:
         """Take the next piece of text."""
-        for found in _PIECE.finditer(text):
+        for found in _PIECE.finditer(RUN.sub("", text)):
             piece = found[0]
             mark = piece[0]
             if mark in "`~":
@@ -81,7 +85,7 @@ class Quoting:
     def is_quoted_throughout(self, text: str) -> bool:
         """Whether all of the text that comes next is: it may run on over several lines."""
         ahead = copy(self)
-        for number, line in enumerate(text.split("\n")):
+        for number, line in enumerate(RUN.sub("", text).split("\n")):
             lead = _LEAD.match(line)
             width = lead.end() if lead and number else 0
             ahead.read(f"\n{line[:width]}" if number else "")

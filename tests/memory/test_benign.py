@@ -14,8 +14,8 @@ import pytest
 
 from streamguard.memory import InjectionGuard, MemoryGuard, Severity, sanitize, scan
 
-MOST_IN_CONTEXT = 2
-MOST_IN_MEMORY = 12
+MOST_IN_CONTEXT = 1
+MOST_IN_MEMORY = 3
 """Texts of some two thousand in which something is found and should not be."""
 
 TELLING = {
@@ -126,4 +126,4 @@ def test_installed_texts_that_quote_attacks_are_left_alone() -> None:
                 told["quoted" if finding.quoted else finding.severity.name] += 1
     if told["texts"] < 10:
         pytest.skip("nothing is installed that tells of attacks")
-    assert told["MEDIUM"] + told["HIGH"] <= 3, told
+    assert told["MEDIUM"] + told["HIGH"] <= 1, told

@@ -143,6 +143,7 @@ def test_near_misses_come_through(text: str) -> None:
         ("＜／ｍｅｍｏｒｙ－ｃｏｎｔｅｘｔ＞x", "x"),
         ("</mem\u200bory-context>x", "x"),
         ("</memory-context", ""),
+        ("&lt/memory-context&gt&amplt;memory-context", ""),
         (f"{NOTE}\n\nfact", "\nfact"),
         (NOTE.replace(" The", "\nThe").upper() + "fact", "fact"),
         ("<memory-context/>x", "x"),
