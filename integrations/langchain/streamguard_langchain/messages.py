@@ -39,6 +39,7 @@ def guard_message(
     *,
     metadata: Mapping[str, Any] | None = None,
     json_content: bool = False,
+    end: End | None = None,
 ) -> M:
     """Guard a message that came whole.
 
@@ -47,6 +48,7 @@ def guard_message(
         settings: what the user has chosen.
         metadata: what else is known of the response, such as why it ended.
         json_content: the content is JSON.
+        end: how its texts end, if that is not to be read off the metadata.
 
     Returns:
         The message itself if nothing in it changed, else a copy.
@@ -55,8 +57,9 @@ def guard_message(
         LimitExceededError: a stage was told to raise on a limit.
         StreamBlocked: a stage was told to end the stream on what it has found.
     """
-    reason = reason_of({**(metadata or {}), **message.response_metadata})
-    end = end_of(reason, calls_tools=bool(getattr(message, "tool_calls", None)))
+    if end is None:
+        reason = reason_of({**(metadata or {}), **message.response_metadata})
+        end = end_of(reason, calls_tools=bool(getattr(message, "tool_calls", None)))
     texts = Texts(settings, json_content=json_content)
     return with_parts(message, changed_parts(message, texts, end, whole=True))
 

@@ -16,14 +16,14 @@ from typing import Any, cast
 
 from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage
+from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.runnables import Runnable
 
-from streamguard import Transformer
+from streamguard import End, Transformer
 from streamguard.adapting import ReasoningPolicy, ToolArgsPolicy
 from streamguard.session import FindingHandler
 from streamguard_langchain.messages import guard_message
-from streamguard_langchain.settings import Settings
+from streamguard_langchain.settings import Settings, end_of, reason_of
 from streamguard_langchain.shapes import is_dict, is_list
 from streamguard_langchain.wrapping import guard_by, is_guarded
 
@@ -70,20 +70,25 @@ class StreamGuardMiddleware(AgentMiddleware[Any, Any, Any]):
         return request.override(model=cast("BaseChatModel", model))
 
     def _checked(self, response: ModelResponse[Any]) -> ModelResponse[Any]:
-        settings = replace(self._settings, on_finding=None)
-        messages = [
-            guard_message(message, settings) if isinstance(message, AIMessage) else message
-            for message in response.result
-        ]
+        messages = [self._again(message) for message in response.result]
         if all(new is old for new, old in zip(messages, response.result, strict=True)):
             return response
-        warnings.warn(
-            "the model's answer came to StreamGuardMiddleware unguarded: another middleware, inside of it,"
-            " has replaced the model; the state is guarded, what has streamed was not",
-            UnguardedModelWarning,
-            stacklevel=2,
-        )
         return replace(response, result=messages)
+
+    def _again(self, message: BaseMessage) -> BaseMessage:
+        """Guard an answer that should have been guarded; of one that was cut off only its end may differ."""
+        if not isinstance(message, AIMessage):
+            return message
+        safe = guard_message(message, replace(self._settings, on_finding=None), end=End.COMPLETE)
+        cut_off = end_of(reason_of(message.response_metadata), calls_tools=False) is not End.COMPLETE
+        if safe is not message and not (cut_off and message.text.startswith(safe.text)):
+            warnings.warn(
+                "the answer came to StreamGuardMiddleware unguarded: another middleware, inside of it,"
+                " has replaced the model; the state is guarded, what has streamed was not",
+                UnguardedModelWarning,
+                stacklevel=3,
+            )
+        return safe
 
 
 def check_middleware(middleware: Sequence[AgentMiddleware[Any, Any, Any]], /) -> list[Any]:

@@ -29,12 +29,13 @@ from streamguard_langchain import (
     guard_transformer,
 )
 
-from streamguard import Redactor
+from streamguard import FenceScrubber, PreambleTrimmer, Redactor
 
 from .paths import Listener, Tracer, config, gathered, leaks
 from .sources import ARGUMENTS, GUARD, TEXT, Fake, pieces, text_fake
 
 pytestmark = pytest.mark.filterwarnings("ignore::langchain_core._api.beta_decorator.LangChainBetaWarning")
+FULL = FenceScrubber("think") | PreambleTrimmer() | Redactor()
 TOLD: list[str] = []
 
 
@@ -207,3 +208,15 @@ def test_a_structured_response_comes_through() -> None:
     middleware = [StreamGuardMiddleware(GUARD, tool_args="guard")]
     state = create_agent(Structured(), middleware=middleware, response_format=Said).invoke(STATE)
     assert state["structured_response"] == Said(note="a b")
+
+
+@pytest.mark.parametrize("reason", ["length", "stop"])
+def test_an_answer_that_was_cut_off_is_not_taken_for_a_raw_one(reason: str) -> None:
+    metadata = {"finish_reason": reason}
+    text = "One. Let me check. password: canarysecret77 key AKIA" + "IOSF"
+    message = AIMessage(text, response_metadata=metadata)
+    agent = create_agent(Fake(message=message), middleware=[StreamGuardMiddleware(FULL)])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        state = agent.invoke(STATE)
+    assert leaks(state) == set()
