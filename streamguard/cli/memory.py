@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
@@ -38,9 +39,13 @@ def memory(context: click.Context, *, directory: str) -> None:
     Entries are named by a piece of their text that no other entry has. What is written passes
     the guard: poison is refused, secrets are redacted.
     """
-    from streamguard.memory import MemoryStore
+    from streamguard import Redactor
+    from streamguard.memory import MemoryGuard, MemoryStore
+    from streamguard.policy import KEY_VARIABLE
 
-    context.obj = MemoryStore(directory)
+    secret = os.environ.get(KEY_VARIABLE, "")
+    key = secret.encode("utf-8", "surrogateescape") or None
+    context.obj = MemoryStore(directory, guard=MemoryGuard(Redactor(key=key)))
 
 
 @memory.command()

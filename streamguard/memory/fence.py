@@ -15,6 +15,7 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
+from bisect import bisect_right
 from functools import lru_cache
 
 from streamguard.automaton.folding import fold
@@ -101,15 +102,15 @@ def _blocks(text: str) -> list[tuple[int, int]]:
 
 def _tags(text: str) -> list[tuple[int, int, str]]:
     """The tags in a text: start, end, and `open`, `close`, or empty for one that is cut off or void."""
-    seen, places = _as_seen(text)
+    seen, steps = _as_seen(text)
     found: list[tuple[int, int, str]] = []
     for tag in _TAG.finditer(seen):
         whole = tag["end"] is not None
         kind = "" if not whole or tag[0].endswith("/>") else "close" if tag["close"] else "open"
-        if places is None:
-            found.append((tag.start(), tag.end(), kind))
-        else:
-            found.append((places[tag.start()][0], places[tag.end() - 1][1], kind))
+        first, last = tag.start(), tag.end() - 1
+        for step in reversed(steps):
+            first, last = step.before(first)[0], step.before(last)[1] - 1
+        found.append((first, last + 1, kind))
     return found
 
 
@@ -124,37 +125,52 @@ def _without(text: str, spans: list[tuple[int, int]], mark: str) -> str:
     return "".join([*kept, text[done:]]) if spans else text
 
 
-def _as_seen(text: str) -> tuple[str, list[tuple[int, int]] | None]:
-    """A text as a lenient reader sees it, and where in the text each character stands.
+class _Step:
+    """One reading of a text: what of it was read as something else, by the places in the result."""
 
-    The places are `None` where the two are the same.
-    """
-    places: list[tuple[int, int]] | None = None
+    __slots__ = ("_begins", "_ends", "_spans")
+
+    def __init__(self) -> None:
+        self._begins: list[int] = []
+        self._ends: list[int] = []
+        self._spans: list[tuple[int, int]] = []
+
+    def add(self, begin: int, end: int, span: tuple[int, int]) -> None:
+        """Note that what stands from `begin` to `end` stood at `span`."""
+        self._begins.append(begin)
+        self._ends.append(end)
+        self._spans.append(span)
+
+    def before(self, at: int) -> tuple[int, int]:
+        """Where the character stood that now stands at a place."""
+        number = bisect_right(self._begins, at) - 1
+        if number >= 0:
+            if at < self._ends[number]:
+                return self._spans[number]
+            at += self._spans[number][1] - self._ends[number]
+        return at, at + 1
+
+
+def _as_seen(text: str) -> tuple[str, list[_Step]]:
+    """A text as a lenient reader sees it, and the steps that lead back from there, the last one last."""
+    steps: list[_Step] = []
     for _ in range(_ROUNDS):
+        step = _Step()
         parts: list[str] = []
-        spans: list[tuple[int, int]] = []
-        done = 0
-        changed = False
+        done = length = 0
         for found in _DISGUISED.finditer(text):
             seen = _seen(found[0])
-            if seen == found[0]:
-                continue
-            changed = True
-            parts += (text[done : found.start()], seen)
-            spans += ((at, at + 1) for at in range(done, found.start()))
-            spans += [found.span()] * len(seen)
-            done = found.end()
-        if not changed:
+            if seen != found[0]:
+                parts += (text[done : found.start()], seen)
+                length += found.start() - done
+                step.add(length, length + len(seen), found.span())
+                length += len(seen)
+                done = found.end()
+        if not parts:
             break
-        parts.append(text[done:])
-        spans += ((at, at + 1) for at in range(done, len(text)))
-        text = "".join(parts)
-        if places is None:
-            places = spans
-        else:
-            before = places
-            places = [(before[start][0], before[end - 1][1]) for start, end in spans]
-    return text, places
+        text = "".join([*parts, text[done:]])
+        steps.append(step)
+    return text, steps
 
 
 @lru_cache(maxsize=4096)

@@ -48,6 +48,17 @@ def test_the_folder_can_be_given(tmp_path: Path) -> None:
     assert (tmp_path / "new" / "MEMORY.md").read_text("utf-8") == "tea\n"
 
 
+def test_a_key_of_the_environment_keys_the_placeholders(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for key in ("", "pepper"):
+        monkeypatch.setenv("STREAMGUARD_KEY", key)
+        memory("add", f"key {KEY}")
+    plain, keyed = json.loads(memory("list", "--json").output)["memory"]
+    assert "[REDACTED:openai-project:" in keyed
+    assert plain != keyed
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
