@@ -21,8 +21,8 @@ from streamguard_langchain import guard_model
 
 from streamguard import End, FenceScrubber, PreambleTrimmer, Redactor, Session, Transformer
 from streamguard.session import Bound
-
 from tests.integrations.langchain.sources import Fake, openai_model, sse
+
 from .report import Report
 from .rounds import Turn, interleave
 from .texts import prose

@@ -58,6 +58,7 @@ class ChunkGuard:
             and not message.tool_call_chunks
             and not message.tool_calls
             and message.chunk_position is None
+            and not message.__pydantic_extra__
         ):
             if not content:
                 return [chunk]
@@ -71,7 +72,7 @@ class ChunkGuard:
         """Return what is still held, like the last chunk."""
         if end is End.COMPLETE and self._calls_tools:
             end = End.TOOL_CALL
-        return self._release([(key, end) for key in cast("tuple[Key, ...]", self._texts.lanes.open)])
+        return self._release(end)
 
     def _any(self, chunk: ChatGenerationChunk) -> list[ChatGenerationChunk]:
         message: Any = chunk.message
@@ -81,21 +82,21 @@ class ChunkGuard:
         end: End | None = None
         if reason is not None or getattr(message, "chunk_position", None) == "last":
             end = end_of(reason, calls_tools=self._calls_tools)
-        before = self._release(self._texts.left_behind(message.content))
         touched = changed_parts(message, self._texts, end, whole=False)
-        if end is not None:
-            before += self._release([(key, end) for key in cast("tuple[Key, ...]", self._texts.lanes.open)])
+        before = [] if end is None else self._release(end)
         made = with_parts(message, touched)
         safe = self._texts.metadata(info) if info else info
         if made is not message or safe is not info:
             chunk = with_message(chunk, made, safe)
         return [*before, chunk]
 
-    def _release(self, lanes: list[tuple[Key, End]]) -> list[ChatGenerationChunk]:
-        """Close lanes; what stands in one block, or in one call of a tool, leaves in one chunk."""
+    def _release(self, end: End) -> list[ChatGenerationChunk]:
+        """Close all lanes; what stands in one block, or in one call of a tool, leaves in one chunk."""
         held: dict[tuple[Any, ...], dict[str, Any]] = {}
-        for key, end in lanes:
-            place, text = self._texts.flush(key, end)
+        texts = self._texts
+        for key in cast("tuple[Key, ...]", texts.lanes.open):
+            in_block = key[0] == "content" and key != _CONTENT
+            place, text = texts.flush(key, texts.block_end(key[1], end) if in_block else end)
             if not text:
                 continue
             field, value = str(key[0]), grafted(place, text)

@@ -28,6 +28,9 @@ __all__ = [
     "with_parts",
 ]
 
+EXTRAS = "__pydantic_extra__"
+"""Among the changes of a message: the fields that LangChain does not know."""
+
 M = TypeVar("M", bound=BaseMessage)
 G = TypeVar("G", bound=ChatGeneration)
 
@@ -139,6 +142,9 @@ def changed_parts(message: BaseMessage, texts: Texts, end: End | None, *, whole:
         _note(
             changes, "response_metadata", message.response_metadata, texts.metadata(message.response_metadata)
         )
+    extras = message.__pydantic_extra__
+    if extras:
+        _note(changes, EXTRAS, extras, texts.extras(extras))
     return changes
 
 
@@ -147,7 +153,9 @@ def with_parts(message: M, changes: Mapping[str, Any], /) -> M:
     if not changes:
         return message
     made = copy.copy(message)
-    vars(made).update(changes)
+    vars(made).update({name: value for name, value in changes.items() if name != EXTRAS})
+    if EXTRAS in changes:
+        object.__setattr__(made, EXTRAS, changes[EXTRAS])
     if "tool_call_chunks" in changes:
         derived = AIMessageChunk(content="", tool_call_chunks=changes["tool_call_chunks"])
         vars(made).update(tool_calls=derived.tool_calls, invalid_tool_calls=derived.invalid_tool_calls)

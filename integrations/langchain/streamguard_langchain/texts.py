@@ -5,14 +5,15 @@ The same walk serves chunks and whole messages. A lane is named by the way to it
 stand at the same place are joined. Of a whole message every text ends; of a chunk only those
 whose end can be told from it.
 
-A block of content ends where a block with another index begins: before a tool's as before a
-tool call. The last block ends, as all other texts do, the way the response does.
+A block of content that has one of a tool behind it ends as before a tool call, and the last the way
+the response does, like all texts that are in no block. None is closed before the response ends:
+providers may take turns between blocks, and a text that is closed too early has been cut.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any
 
 from streamguard import End
 from streamguard.adapting import JsonLane, Lanes, Unchanged, guard_object
@@ -37,7 +38,7 @@ class Texts:
     *Memory*: the sessions, and for each open lane the field of the chunk it was last seen in.
     """
 
-    __slots__ = ("_blocks", "_count", "_guards", "_roles", "_settings", "_unchanged", "lanes", "places")
+    __slots__ = ("_calls", "_count", "_guards", "_settings", "_unchanged", "lanes", "places")
 
     def __init__(self, settings: Settings, *, json_content: bool = False) -> None:
         """Begin a response.
@@ -56,9 +57,8 @@ class Texts:
             "json": JsonLane(settings.for_tools),
             "tool": settings.for_tools,
         }
-        self._roles: dict[Key, Role] = {}
         self._unchanged: dict[Key, Unchanged] = {}
-        self._blocks: dict[str | int, None] = {}  # of content, whose texts may go on
+        self._calls: dict[str | int, bool] = {}  # the blocks of content, and whether they call a tool
         self._count = 0
 
     def content(self, content: Any, end: End | None, *, whole: bool = False) -> Any:
@@ -66,36 +66,24 @@ class Texts:
         if isinstance(content, str):
             return self.text(("content",), (content, ()), content, "text", end)
         keys = [_block_key(block, position, whole=whole) for position, block in enumerate(content)]
+        for key, block in zip(keys, content, strict=True):
+            self._calls.setdefault(key, is_dict(block) and is_tool_block(block.get("type")))
         shown: list[Any] = []
-        for position, block in enumerate(content):
-            following = content[position + 1] if position + 1 < len(content) else None
-            ends = end
-            if following is not None and keys[position + 1] != keys[position] and _ends(keys[position]):
-                ends = _before(following)
-            new = self._block(("content", keys[position]), block, (content, (position,)), ends)
+        for position, (key, block) in enumerate(zip(keys, content, strict=True)):
+            ends = None if end is None else self.block_end(key, end)
+            new = self._block(("content", key), block, (content, (position,)), ends)
             if new is not _DROPPED:
                 shown.append(new)
         same = len(shown) == len(content) and all(new is old for new, old in zip(shown, content, strict=True))
         return content if same else shown
 
-    def left_behind(self, content: Any) -> list[tuple[Key, End]]:
-        """Tell which texts of earlier blocks have ended, now that these blocks come."""
-        if not is_list(content) or not content or not self._blocks:
-            return []
-        block = content[0]
-        key = _block_key(block, 0, whole=False)
-        if not _ends(key):
-            return []
-        end = _before(block)
-        return [
-            (lane, end)
-            for lane in cast("tuple[Key, ...]", self.lanes.open)
-            if lane[0] == "content"
-            and len(lane) > 1
-            and lane[1] != key
-            and _ends(lane[1])
-            and self._roles[lane] in ("text", "reasoning")
-        ]
+    def block_end(self, key: str | int, end: End) -> End:
+        """Tell how a block of content ends, in a response that ends like this."""
+        order = list(self._calls)
+        following = order[order.index(key) + 1 :]
+        if not following or _goes_on(key):
+            return end
+        return End.TOOL_CALL if self._calls[following[0]] else End.COMPLETE
 
     def fields(self, values: Mapping[str, Any], key: Key, end: End | None, *, whole: bool) -> dict[str, Any]:
         """Guard `additional_kwargs`; return the fields that change."""
@@ -177,7 +165,6 @@ class Texts:
             return self.text(key, place, block, "text", end)
         if not is_dict(block):
             return block
-        self._blocks[key[1]] = None
         role = block_role(block.get("type"))
         if role == "reasoning":
             if self._settings.reasoning == "drop":
@@ -273,7 +260,6 @@ class Texts:
         if text:
             shown = self.lanes.feed(key, text, guard=self._guards[role])
             self.places[key] = place
-            self._roles[key] = role
         if end is not None and (text or signed) and key in self.places:
             shown += self.lanes.flush(key, end)
             del self.places[key]
@@ -311,11 +297,6 @@ def _block_key(block: Any, position: int, *, whole: bool) -> str | int:
     return f"*{block.get('type')}" if index is None else index
 
 
-def _ends(key: str | int) -> bool:
-    """Tell whether a block of that name ends where another begins."""
-    return not (isinstance(key, str) and key.startswith("*"))
-
-
-def _before(block: Any) -> End:
-    calls = is_dict(block) and is_tool_block(block.get("type"))
-    return End.TOOL_CALL if calls else End.COMPLETE
+def _goes_on(key: str | int) -> bool:
+    """Tell whether blocks of that name are one text, whatever comes between."""
+    return isinstance(key, str) and key.startswith("*")
