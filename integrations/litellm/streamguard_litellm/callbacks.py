@@ -25,7 +25,7 @@ from streamguard.session import FindingHandler, StreamGuardError
 from streamguard_litellm.adapter import LiteLLMAdapter
 from streamguard_litellm.blocked import ending
 from streamguard_litellm.errors import guard_error
-from streamguard_litellm.logs import guard_answer, guard_call, guard_failure
+from streamguard_litellm.logs import guard_answer, guard_call, guard_failure, guard_result
 from streamguard_litellm.options import Options, read_options
 from streamguard_litellm.whole import guard_any
 
@@ -80,7 +80,7 @@ class _Hooks:
         """Guard what loggers receive of a call that has succeeded."""
         if not self._options.logs:
             return kwargs, result
-        return guard_call(kwargs, self._options), guard_answer(result, self._options.settings)
+        return guard_call(kwargs, self._options), guard_result(result, kwargs, self._options)
 
     def log_post_api_call(
         self, kwargs: dict[str, Any], response_obj: Any, start_time: Any, end_time: Any

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 from streamguard_openai.shapes import has_fields, is_dict
 from streamguard_openai.texts import KEPT, Settings
@@ -22,7 +22,7 @@ from streamguard_litellm.errors import guard_error
 from streamguard_litellm.options import Options
 from streamguard_litellm.whole import guard_any
 
-__all__ = ["guard_call", "guard_failure"]
+__all__ = ["guard_answer", "guard_call", "guard_failure", "guard_result"]
 
 _ANSWERS = ("async_complete_streaming_response", "complete_streaming_response", "complete_response")
 _INPUTS = ("messages", "input", "prompt", "optional_params", "additional_args")
@@ -32,7 +32,7 @@ _FAILURES = ("error_str", "error_information")
 def guard_call(kwargs: Mapping[str, Any], options: Options) -> dict[str, Any]:
     """Return the details of a call of which those that carry text are guarded copies."""
     safe = dict(kwargs)
-    settings = replace(options.settings, on_finding=None)  # the stream has reported
+    settings = options.silent
     for name in _ANSWERS:
         if safe.get(name) is not None:
             safe[name] = guard_answer(safe[name], settings)
@@ -40,12 +40,9 @@ def guard_call(kwargs: Mapping[str, Any], options: Options) -> dict[str, Any]:
         safe["original_response"] = _original(safe["original_response"], settings)
     if safe.get("served_output_texts") is not None:
         safe["served_output_texts"] = _leaves(safe["served_output_texts"], settings)
-    params = safe.get("litellm_params")
-    if isinstance(params, dict):
-        safe["litellm_params"] = _params(cast("dict[str, Any]", params), options, settings)
-    standard = safe.get("standard_logging_object")
-    if isinstance(standard, dict):
-        safe["standard_logging_object"] = _standard(cast("dict[str, Any]", standard), options, settings)
+    for name, guard in _TABLES.items():
+        if is_dict(table := safe.get(name)):
+            safe[name] = guard(table, options, settings)
     if options.inputs:
         for name in _INPUTS:
             if safe.get(name) is not None:
@@ -63,14 +60,26 @@ def guard_answer(answer: Any, settings: Settings) -> Any:
         return guard_any(answer, replace(settings, guard=WITHHELD, tool_guard=None))
 
 
+def guard_result(result: Any, kwargs: Mapping[str, Any], options: Options) -> Any:
+    """Guard the result of a call.
+
+    Some loggers get every piece of a stream, when they come and not in order. A piece of a secret
+    is no secret, so a piece loses its text; the whole comes to them, guarded, among the details.
+    """
+    settings = options.silent
+    if kwargs.get("stream") and all(kwargs.get(name) is not result for name in _ANSWERS):
+        settings = replace(settings, guard=WITHHELD, tool_guard=None)
+    return guard_answer(result, settings)
+
+
 def guard_failure(kwargs: dict[str, Any], options: Options) -> None:
     """Guard the details of a call that failed, where they stand: there is no hook before loggers."""
     error = kwargs.get("exception")
     if isinstance(error, BaseException):
-        guard_error(error, options.settings)
+        guard_error(error, options.silent)
     kwargs.update(guard_call(kwargs, options))
     if isinstance(trace := kwargs.get("traceback_exception"), str):
-        kwargs["traceback_exception"] = _text(trace, options.settings)
+        kwargs["traceback_exception"] = _text(trace, options.silent)
 
 
 def _standard(standard: dict[str, Any], options: Options, settings: Settings) -> dict[str, Any]:
@@ -95,6 +104,23 @@ def _params(params: dict[str, Any], options: Options, settings: Settings) -> dic
     if options.inputs and is_dict(request):
         safe["proxy_server_request"] = {**request, "body": _leaves(request.get("body"), settings)}
     return safe
+
+
+def _passed(payload: dict[str, Any], options: Options, settings: Settings) -> dict[str, Any]:
+    """Guard what is logged of a pass-through route."""
+    safe = dict(payload)
+    if safe.get("response_body") is not None:
+        safe["response_body"] = guard_answer(safe["response_body"], settings)
+    if options.inputs and safe.get("request_body") is not None:
+        safe["request_body"] = _leaves(safe["request_body"], settings)
+    return safe
+
+
+_TABLES = {
+    "litellm_params": _params,
+    "passthrough_logging_payload": _passed,
+    "standard_logging_object": _standard,
+}
 
 
 def _original(answer: Any, settings: Settings) -> Any:

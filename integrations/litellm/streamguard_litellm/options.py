@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -31,6 +31,11 @@ class Options:
     settings: Settings
     logs: bool = True
     inputs: bool = True
+
+    @property
+    def silent(self) -> Settings:
+        """The settings for logs: what is found there was reported by the stream."""
+        return replace(self.settings, on_finding=None)
 
 
 def read_options(given: object, /) -> Options:

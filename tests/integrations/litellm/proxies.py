@@ -53,7 +53,8 @@ class Proxy:
         deadline = time.monotonic() + LOGGED
         while time.monotonic() < deadline:
             text = self.recorded.read_text() if self.recorded.exists() else ""
-            lines = [json.loads(line) for line in text.splitlines() if token in line]
+            whole = text[: text.rfind("\n") + 1]  # the last line may still be written
+            lines = [json.loads(line) for line in whole.splitlines() if token in line]
             if any(line["event"] == event for line in lines):
                 return lines
             time.sleep(0.05)

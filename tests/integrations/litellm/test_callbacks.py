@@ -38,15 +38,16 @@ class Recorded:
 
     def lines(self, token: str) -> list[dict[str, Any]]:
         text = self.path.read_text() if self.path.exists() else ""
-        return [json.loads(line) for line in text.splitlines() if token in line]
+        whole = text[: text.rfind("\n") + 1]  # the last line may still be written
+        return [json.loads(line) for line in whole.splitlines() if token in line]
 
-    async def wait(self, token: str, event: str) -> list[dict[str, Any]]:
+    async def wait(self, token: str, *events: str) -> list[dict[str, Any]]:
         for _ in range(500):
             lines = self.lines(token)
-            if any(line["event"] == event for line in lines):
+            if {line["event"] for line in lines}.issuperset(events):
                 return lines
             await asyncio.sleep(0.02)
-        raise AssertionError(f"no {event} was logged")
+        raise AssertionError(f"not all of {events} were logged")
 
 
 def seen(canary: Canary, lines: list[dict[str, Any]]) -> set[Any]:
@@ -138,7 +139,7 @@ async def test_loggers_of_synchronous_calls(upstream: Upstream, recorded: Record
     asked: dict[str, Any] = {**ASK, "api_base": f"{upstream.url}/v1", "stream": True}
     for _ in litellm.completion(**asked, messages=[{"role": "user", "content": token}]):
         pass
-    lines = await recorded.wait(token, "success")
+    lines = await recorded.wait(token, "success", "async_stream")  # the latter for each piece
     assert not seen(canary, lines)
     (line,) = [x for x in lines if x["event"] == "success"]
     assert line["answer"]["choices"][0]["message"]["content"] == GUARD.scrub(canary.text)
