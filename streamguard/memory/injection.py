@@ -146,7 +146,11 @@ class InjectionGuard(Transformer):
     def bounds(self) -> tuple[Bound, ...]:
         """The most characters that each threat holds back."""
         kind = sentences(self.scope)
-        found = [bound_of(kind.matcher, number, rule, LIMIT) for number, rule in enumerate(kind.rules)]
-        held = [(bound.rule, bound.characters) for bound in found]
-        held += [(one.id, hidden.LIMIT) for one in hidden.HIDDEN]
-        return tuple(Bound(STAGE, id_, 0 if self.action == "flag" else most) for id_, most in held)
+        names = [*(rule.id for rule in kind.rules), *(one.id for one in hidden.HIDDEN)]
+        if self.action == "flag":
+            return tuple(Bound(STAGE, name, 0) for name in names)
+        most = [
+            bound_of(kind.matcher, number, rule, LIMIT).characters for number, rule in enumerate(kind.rules)
+        ]
+        most += [hidden.LIMIT] * len(hidden.HIDDEN)
+        return tuple(Bound(STAGE, name, held) for name, held in zip(names, most, strict=True))
