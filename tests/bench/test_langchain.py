@@ -57,8 +57,6 @@ class Passing(Session):
 GUARDS: dict[str, Transformer | None] = {
     "LangChain": None,
     "adapter": Nothing(),
-    "fence": FenceScrubber("memory-context", "think"),
-    "fence, redactor": FenceScrubber("memory-context", "think") | Redactor(),
     "three stages": FenceScrubber("memory-context", "think") | PreambleTrimmer() | Redactor(),
 }
 WORDS = [word + " " for word in prose(2_400).split()]  # a chunk is a word: what most models send

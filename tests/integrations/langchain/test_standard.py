@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import openai
 import pytest
+from langchain_anthropic import ChatAnthropic
 from langchain_openai import ChatOpenAI
 from langchain_tests.integration_tests import ChatModelIntegrationTests
 from langchain_tests.unit_tests import ChatModelUnitTests
@@ -19,6 +20,7 @@ from .sources import clients
 pytestmark = [
     pytest.mark.anyio,  # the tests are asynchronous without saying so
     pytest.mark.filterwarnings("ignore:Benchmark fixture was not used"),
+    pytest.mark.filterwarnings("ignore:Unrecognized structured output method"),
     pytest.mark.filterwarnings("ignore::langchain_core._api.beta_decorator.LangChainBetaWarning"),
     pytest.mark.filterwarnings("ignore::langchain_core._api.deprecation.LangChainDeprecationWarning"),
 ]
@@ -85,3 +87,26 @@ class TestIntegrationBare(BareModel, ChatModelIntegrationTests):
 
 class TestIntegrationGuarded(GuardedModel, ChatModelIntegrationTests):
     pass
+
+
+class Anthropic(ChatAnthropic):
+    @classmethod
+    def is_lc_serializable(cls) -> bool:
+        return False
+
+
+class GuardedAnthropic(GuardedChatModel):
+    def __new__(cls, **options: Any) -> Any:
+        return guard_model(Anthropic(**options), GUARD)
+
+
+class AnthropicParams:
+    chat_model_params: ClassVar[dict[str, Any]] = {"model": "claude-test", "api_key": "none"}
+
+
+class TestUnitsBareAnthropic(AnthropicParams, ChatModelUnitTests):
+    chat_model_class = Anthropic
+
+
+class TestUnitsGuardedAnthropic(AnthropicParams, ChatModelUnitTests):
+    chat_model_class = GuardedAnthropic
