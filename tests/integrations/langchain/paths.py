@@ -22,7 +22,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import MessagesState, StateGraph
 from pydantic import BaseModel
 
-from .sources import CANARIES
+from .sources import CANARIES, TEXT
 
 QUESTION = "Tell me."
 
@@ -205,6 +205,26 @@ def cache(model: BaseChatModel) -> Any:
     return [model.invoke(QUESTION), model.invoke(QUESTION), list(store._cache.values())]
 
 
+def error(model: BaseChatModel) -> Any:
+    """The stream inside breaks off with an error that quotes the answer."""
+    inner: Any = getattr(model, "inner", model)
+    whole = inner._stream
+
+    def broken(*args: Any, **kwargs: Any) -> Iterator[Any]:
+        yield from whole(*args, **kwargs)
+        raise ValueError(TEXT)
+
+    vars(inner)["_stream"] = broken
+    listener, tracer = Listener(), Tracer()
+    seen: list[Any] = []
+    try:
+        for chunk in model.stream(QUESTION, {"callbacks": [listener, tracer]}):
+            seen.append(chunk)
+    except ValueError as failure:
+        return [seen, failure, listener.seen, tracer.seen]
+    raise AssertionError("the error has been swallowed")
+
+
 def batch_as_completed(model: BaseChatModel) -> Any:
     return list(model.batch_as_completed([QUESTION, QUESTION]))
 
@@ -252,5 +272,6 @@ PATHS: dict[str, Path] = {
     "graph stream_events v3": graph_events_v3,
     "graph checkpoints in the store": graph_store,
     "cache": cache,
+    "an error of the stream": error,
 }
 EVERY_PATH = list(PATHS)

@@ -8,6 +8,7 @@ from typing import Any
 
 import openai
 import pytest
+from langchain.chat_models import init_chat_model
 from langchain_core.caches import InMemoryCache
 from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage, SystemMessage, ToolMessage
 from langchain_core.prompts import ChatPromptTemplate
@@ -167,6 +168,8 @@ def test_what_cannot_be_seen_into_is_refused_with_advice() -> None:
         guard_model(prompt | text_fake(), GUARD)
     with pytest.raises(TypeError, match="guard the chat model it is made of"):
         guard_model(RunnableLambda(lambda _: AIMessage("x")), GUARD)
+    with pytest.raises(TypeError, match="name a model in init_chat_model"):
+        guard_model(init_chat_model(), GUARD)
     with pytest.raises(TypeError, match="guard a chat model"):
         guard_model("gpt", GUARD)  # type: ignore[type-var]
     with pytest.raises(TypeError, match="must be a Transformer"):
