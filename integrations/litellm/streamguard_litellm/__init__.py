@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from streamguard_litellm.adapter import LiteLLMAdapter
 from streamguard_litellm.calls import acompletion, aresponses, completion, responses
 from streamguard_litellm.streams import GuardedStream, guard_stream
 from streamguard_litellm.whole import guard_response
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "GuardedStream",
-    "LiteLLMAdapter",
     "StreamGuardGuardrail",
     "StreamGuardLogger",
     "acompletion",

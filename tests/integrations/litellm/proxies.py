@@ -11,7 +11,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -94,10 +94,14 @@ def guardrail(name: str = "streamguard", **more: Any) -> dict[str, Any]:
 
 
 @contextlib.contextmanager
-def started(directory: Path, configuration: dict[str, Any]) -> Iterator[Proxy]:
+def started(
+    directory: Path, configuration: dict[str, Any], files: Mapping[str, str] | None = None
+) -> Iterator[Proxy]:
     """Start a proxy; it may not be up yet. `up` waits for it."""
     directory.mkdir(parents=True, exist_ok=True)
     shutil.copy(Path(__file__).with_name("recorder.py"), directory)
+    for name, text in (files or {}).items():
+        (directory / name).write_text(text)
     (directory / "config.yaml").write_text(json.dumps(configuration))  # JSON is YAML
     port, key = free_port(), "sk-" + secrets.token_hex(8)
     recorded, log = directory / "recorded.jsonl", directory / "log"

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from .proxies import Proxy, configuration, guardrail, started, up
-from .support import GUARD, Canary, content, frames, joined, strings
+from .support import GUARD, POLICY, Canary, content, frames, joined, strings
 from .upstream import Script, Upstream
 
 openai = pytest.importorskip("openai")
@@ -26,10 +26,19 @@ BLOCKED = {
 }
 
 
+HANDLER = f"""
+from streamguard.policy import parse_policy
+from streamguard_litellm import StreamGuardLogger
+
+handler = StreamGuardLogger(parse_policy({POLICY!r}))
+"""
+
+
 @dataclass
 class Proxies:
     guarded: Proxy
     bare: Proxy
+    logger: Proxy
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +49,10 @@ def proxies(upstream: Upstream, tmp_path_factory: pytest.TempPathFactory) -> Ite
         settings = configuration(upstream, guardrails=[guardrail(), blocking])
         guarded = stack.enter_context(started(root / "guarded", settings))
         bare = stack.enter_context(started(root / "bare", configuration(upstream, guardrails=[])))
-        yield Proxies(up(guarded), up(bare))
+        settings = configuration(upstream, guardrails=[])
+        settings["litellm_settings"]["callbacks"] = ["guard.handler", "recorder.recorder"]
+        logger = stack.enter_context(started(root / "logger", settings, {"guard.py": HANDLER}))
+        yield Proxies(up(guarded), up(bare), up(logger))
 
 
 PATHS = {
@@ -143,6 +155,20 @@ def test_nothing_leaks(proxies: Proxies, upstream: Upstream, cell: tuple[str, bo
     logged = {path for path, text in strings(logs) if any(c.seen_in([text]) for c in canaries.values())}
     assert logged == set()
     assert said(endpoint, events, n) == [GUARD.scrub(canaries["content"].text)] * n
+
+
+@pytest.mark.parametrize("stream", [True, False])
+@pytest.mark.parametrize("endpoint", list(PATHS))
+def test_the_logger_alone_guards_the_same(
+    proxies: Proxies, upstream: Upstream, endpoint: str, stream: bool
+) -> None:
+    canary = Canary((endpoint, stream, "logger"))
+    token = upstream.say(Script(**canary.script(*SAID[endpoint]), logprobs=endpoint == "chat", cut=6))
+    answer = proxies.logger.post(*asked(endpoint, token, stream=stream, n=1))
+    events = frames(answer.content) if stream else [answer.json()]
+    assert not canary.seen_in([answer.text, *joined(events).values()])
+    assert said(endpoint, events, 1) == [GUARD.scrub(canary.text)]
+    assert not any(canary.seen_in([text]) for _, text in strings(proxies.logger.logged(token)))
 
 
 def test_the_openai_sdk(proxies: Proxies, upstream: Upstream) -> None:
