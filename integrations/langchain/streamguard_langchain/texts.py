@@ -211,7 +211,7 @@ class Texts:
         root, path = place
         changes: dict[str, Any] = {}
         for name, item in value.items():
-            if item is None or is_kept(name):
+            if item is None or (is_kept(name) and not (name == "data" and _is_plain(value))):
                 continue
             lane = (*key, name)
             new = self._walk(
@@ -272,18 +272,22 @@ class Texts:
 
 
 def grafted(place: Place, text: str) -> Any:
-    """Make a field's value that has this text at its place, and nothing else but what names the place."""
+    """Make a field's value that has this text at its place, and nothing else but what names the place.
+
+    Only items of lists are named, by `index` and `type`: in any other place LangChain would join
+    the second `type` to the first.
+    """
     value, path = place
-    return _graft(value, path, text, top=True)
+    return _graft(value, path, text)
 
 
-def _graft(value: Any, path: tuple[str | int, ...], text: str, *, top: bool = False) -> Any:
+def _graft(value: Any, path: tuple[str | int, ...], text: str, *, item: bool = False) -> Any:
     if not path:
         return text
     part, rest = path[0], path[1:]
     if isinstance(part, int):
-        return [_graft(value[part], rest, text)]
-    kept = {} if top else {name: value[name] for name in ("index", "type") if value.get(name) is not None}
+        return [_graft(value[part], rest, text, item=True)]
+    kept = {name: value[name] for name in ("index", "type") if item and value.get(name) is not None}
     return {**kept, part: _graft(value.get(part), rest, text)}
 
 
@@ -295,6 +299,12 @@ def _block_key(block: Any, position: int, *, whole: bool) -> str | int:
         return "*"
     index = index_of(block)
     return f"*{block.get('type')}" if index is None else index
+
+
+def _is_plain(source: dict[str, Any]) -> bool:
+    """Tell whether the `data` of a source is a text that can be read."""
+    kind = source.get("media_type") or source.get("mime_type") or source.get("type")
+    return isinstance(kind, str) and kind.startswith("text")
 
 
 def _goes_on(key: str | int) -> bool:

@@ -213,3 +213,14 @@ def test_fields_that_langchain_does_not_know_are_guarded(kind: Any) -> None:
     assert leaks([shown.invoke("x"), list(shown.stream("x"))]) == set()
     assert shown.invoke("x").odd == {"said": GUARD.scrub(TEXT)}  # type: ignore[attr-defined]
     assert shown.invoke("x").odd_id == "1"  # type: ignore[attr-defined]
+
+
+def test_a_tail_deep_in_a_block_doubles_no_type_and_readable_data_is_guarded() -> None:
+    source = {"type": "text", "media_type": "text/plain", "data": "password: canarysecret77 and a <"}
+    page = {"type": "web_fetch_result", "content": {"type": "document", "source": source}}
+    block = {"type": "web_fetch_tool_result", "tool_use_id": "s", "content": page, "index": 0}
+    whole = joined(list(guard_model(Fake(chunks=[AIMessageChunk(content=[block])]), GUARD).stream("x")))
+    (shown,) = whole.content
+    assert shown["content"]["type"] == "web_fetch_result"
+    assert shown["content"]["content"]["type"] == "document"
+    assert shown["content"]["content"]["source"] == {**source, "data": GUARD.scrub(source["data"])}
