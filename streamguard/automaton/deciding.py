@@ -38,6 +38,7 @@ class Decider(ABC):
         self._checked = [pattern.checked for pattern in patterns]
         self._keep = [pattern.keep or pattern.atomic for pattern in patterns]
         self._atomic = [pattern.atomic for pattern in patterns]
+        self._follows = sum(1 << rule for rule, pattern in enumerate(patterns) if pattern.follows)
         self._asking = asking(self.nfa)
         self._context_ends = context_ends(self.nfa, self.starts) if any(self._atomic) else []
         self._could_begin: dict[int, int] = {}
@@ -56,7 +57,7 @@ class Decider(ABC):
         groups = tuple(group for group in groups if group.threads or group.matches)
         atom = next((group for group in groups if self._ended_atom(group)), None)
         if atom is not None:
-            return self._cut_at(atom, behind, groups)
+            return self._cut_at(atom, behind, self._following(context), groups)
         atoms = [group for group in groups if self._begins_atom(group)]
         while groups:
             group, rest = groups[0], groups[1:]
@@ -181,14 +182,20 @@ class Decider(ABC):
                 return True
         return False
 
-    def _cut_at(self, atom: Group, behind: int, groups: tuple[Group, ...]) -> State | Decision:
+    def _following(self, context: frozenset[int]) -> frozenset[int]:
+        """The threads of a context that go on behind an atomic match: those for which it is one."""
+        return frozenset(thread for thread in context if self.nfa.owners[thread] & self._follows)
+
+    def _cut_at(
+        self, atom: Group, behind: int, context: frozenset[int], groups: tuple[Group, ...]
+    ) -> State | Decision:
         """An atomic match has ended: what ran into it is dropped, unless no value could stand there.
 
         What was over before it began is still told, and so is a match without checks that
         ended before it. One that ended right before it is not if it may have asked what
         comes next: before the first pass something else stood there.
         """
-        none = Config(behind, frozenset(), ())
+        none = Config(behind, context, ())
         if not self._owned(atom, (rule for rule, back in atom.matches if not back)):
             return self.settle(none._replace(groups=groups[: groups.index(atom)]))
         for number, group in enumerate(groups):

@@ -74,6 +74,7 @@ class Matcher(Decider):
         self._states: dict[Config, State] = {}
         self._tails: dict[tuple[int, frozenset[int], int], Tail] = {}
         self._passed: dict[int, Passed] = {}
+        self._marked = frozenset[int]()
         self._cache = Cache(self)
         self.prefilter = Prefilter(
             [
@@ -124,6 +125,23 @@ class Matcher(Decider):
         for char in text:
             passed = passed[char]
         return passed.state
+
+    def replaced(self, text: str, mark: str) -> State:
+        """The state where `text` stands in the place of a value, in the view of what it is a context for.
+
+        Args:
+            text: what stands before.
+            mark: what such contexts take it for.
+        """
+        if not self._follows:
+            return self.after(text)
+        view = self.view(self._follows)
+        if not view._marked:
+            state = view.after("")
+            for char in mark:
+                state = state[char]
+            view._marked = state.config.context
+        return view._state(view.after(text).config.behind, view._marked, ())
 
     def passed(self, behind: int) -> Passed:
         """What stands before, as the map that follows it."""

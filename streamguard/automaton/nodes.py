@@ -100,6 +100,7 @@ class Pattern:
             inside of one, nor run into one that stands where a value of the rule
             `stands_for` could have stood.
         told: a kept match that is told as a decision once it has ended.
+        follows: its context may begin with what is put in the place of a value.
     """
 
     value: Node
@@ -108,6 +109,7 @@ class Pattern:
     keep: bool = False
     atomic: bool = False
     told: bool = False
+    follows: bool = False
     stands_for: int | None = None
 
 

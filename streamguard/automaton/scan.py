@@ -105,8 +105,14 @@ class Scan:
             return view.read_on(self._behind, self.data[self._from : at])
         return view.after(self.data[at - MAX_LOOK_BEHIND : at])
 
-    def resume(self, state: State, at: int) -> None:
-        """Go on in `state` from `at`, which may lie before what has been read."""
+    def resume(self, state: State, at: int, before: State | None = None) -> None:
+        """Go on from `at`, which may lie before what has been read.
+
+        Args:
+            state: where to go on, in any view.
+            at: the position.
+            before: the state of the whole matcher with nothing under way, if `state` is of a view.
+        """
         prefilter = self.matcher.prefilter
         if self._stops is None or not prefilter.skips:
             self._walk_to = max(self._walk_to, self.at)
@@ -114,7 +120,7 @@ class Scan:
             self._walk_to = at
             self._again = prefilter.around(self._plain, at, self.at)
         self.state, self.at = state, at
-        self._from, self._behind = at, state.config.behind
+        self._from, self._behind = at, (before or state).config.behind
 
     def refuse(self, decision: Decision) -> Decision | None:
         """Go on as if the decided group had never begun."""

@@ -17,8 +17,12 @@ __all__ = [
 ]
 
 DIGEST_SIZE = 8
-PLACEHOLDER = rf"\[REDACTED:[a-z][a-z0-9-]{{0,63}}(?::[0-9a-f]{{{DIGEST_SIZE}}})?\]"
-"""Matches every placeholder of the standard form, whatever rules made it."""
+_WORD = "[a-z]{1,14}[0-9]{0,2}[a-z]?"
+PLACEHOLDER = rf"\[REDACTED:{_WORD}(?:-{_WORD}){{0,4}}(?::[0-9a-f]{{{DIGEST_SIZE}}})?\]"
+"""Matches placeholders of the standard form, whatever rules made them: ids made of words.
+
+A key in the place of the id makes no placeholder.
+"""
 
 
 def placeholder_of(rule: str, *, hashed: bool) -> str:

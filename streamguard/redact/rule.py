@@ -73,4 +73,5 @@ class Rule:
             context = parse(self.context) if self.context else None
         except PatternError as error:
             raise PatternError(f"rule {self.id!r}: {error}") from None
-        return Pattern(value, context, checked=bool(self.checks))
+        follows = self.context.startswith(r"\[REDACTED:")
+        return Pattern(value, context, checked=bool(self.checks), follows=follows)

@@ -31,6 +31,9 @@ SHORT = 256
 """Chunks up to this length are walked; longer ones are searched for anchors first."""
 
 
+_MARK = placeholder("x", "")
+
+
 class Settings(Protocol):
     """What a session needs to know of its redactor."""
 
@@ -310,7 +313,7 @@ class RedactorSession(Session):
         self._value = None
         if value.kept is not None and value.stays:
             out.append(value.kept)
-            scan.resume(self._matcher.after(value.kept), end)
+            self._resume(scan, value.kept, end)
             return end
         rule = self._settings.rules[value.rule]
         if rule.id in self._settings.blocking:
@@ -319,8 +322,13 @@ class RedactorSession(Session):
         mark = (self._settings.placeholder or placeholder)(rule.id, digest)
         out.append(mark)
         self._report(rule.id, "redacted", value.start - self._offset, value.length)
-        scan.resume(self._matcher.after(mark), end)
+        self._resume(scan, mark, end)
         return end
+
+    def _resume(self, scan: Scan, before: str, at: int) -> None:
+        """Go on behind a value; what follows a name that was taken out is found all the same."""
+        matcher = self._matcher
+        scan.resume(matcher.replaced(before, _MARK), at, matcher.after(before))
 
     def _block(self, scan: Scan, rule: str, value: Value) -> int:
         """End the stream; what was shown before comes out first, whatever the chunks."""

@@ -7,6 +7,7 @@ import gc
 import hashlib
 import hmac
 import pickle
+import re
 import sys
 from collections.abc import Callable, Sequence
 from itertools import pairwise
@@ -18,6 +19,8 @@ from hypothesis import strategies as st
 from streamguard import Bound, End, Finding, PatternError, StreamClosedError
 from streamguard.automaton import Matcher, State, Tail
 from streamguard.redact import SECRETS, Redactor, Rule, digest
+from streamguard.redact.placeholder import PLACEHOLDER
+from streamguard.redact.rules import PII
 from streamguard.redact.session import SHORT
 from streamguard.testing import check_linear
 
@@ -454,7 +457,8 @@ def test_bounds_are_told_for_every_rule() -> None:
 
 
 OWN = len("[REDACTED:a:01234567]")
-ANY = len("[REDACTED::01234567]") + 64
+LONGEST = "-".join(["a" * 14 + "12a"] * 5)
+ANY = len(f"[REDACTED:{LONGEST}:01234567]")
 
 
 @pytest.mark.parametrize(
@@ -465,7 +469,7 @@ ANY = len("[REDACTED::01234567]") + 64
         (Rule("a", "[X-Z]{3}@", context="=", checks=(_even,)), 3 + OWN - 1, "=XYZ"),
         (Rule("a", r"XYZ\b"), 3 + OWN - 1, "XYZ[REDACTED:a:01234567"),
         (Rule("a", "@[^ ]{3}x"), 4 + OWN - 1, "@aa["),
-        (Rule("a", "RED"), ANY - 2, f"[REDACTED:{'a' * 64}:01234567"),
+        (Rule("a", "RED"), ANY - 2, f"[REDACTED:{LONGEST}:01234567"),
         (Rule("a", r"RED\b"), ANY - 2 + OWN - 1, "[RED"),
     ],
 )
@@ -631,7 +635,7 @@ def test_a_cut_off_stream_shows_a_beginning_of_what_a_whole_one_shows(
         assert out == whole or findings[-1].rule == "half-received"
 
 
-@pytest.mark.parametrize("text", ["[REDACTED:a]", "[REDACTED:a:0123abcd]", f"[REDACTED:{'a' * 64}:01234567]"])
+@pytest.mark.parametrize("text", ["[REDACTED:a]", "[REDACTED:a:0123abcd]", f"[REDACTED:{LONGEST}:01234567]"])
 @pytest.mark.parametrize(
     "value", [".+", r"[^ ]+(?= |\Z)", "[A-Z:]+", r"\[[^ ]+", r"[^ ]+\]", "[0-9a-f]{8}", "[a-z]+"]
 )
@@ -744,3 +748,38 @@ def test_text_without_anchors_is_not_read_character_by_character(steps: list[int
     text = "The quick brown fox jumps over the lazy dog. " * 500
     assert Redactor(RULES).scrub(text) == text
     assert steps[0] < len(text) / 20
+
+
+@pytest.mark.parametrize("chunk", [1, 4, 1000])
+@pytest.mark.parametrize(
+    "address",
+    [
+        "postgres://{token}:{password}@db.example.com/app",
+        "smtp://{token}:{password}@mail.example.com",
+        "https://{token}:{password}@git.example.com/x.git, and so on",
+    ],
+)
+def test_a_password_is_found_behind_a_name_that_was_redacted(address: str, chunk: int) -> None:
+    token, password = "0f2c1e7726876845" * 2, "Xk7pQ2z" + "LmB9w"
+    text = address.format(token=token, password=password)
+    shown = "".join(Redactor().transform_sync(text[at : at + chunk] for at in range(0, len(text), chunk)))
+    assert token not in shown
+    assert password not in shown
+    assert shown == Redactor().scrub(text) == Redactor().scrub(shown)
+    kept = Redactor(allow=[token]).scrub(text)
+    assert token in kept
+    assert password not in kept
+    known = Redactor.literals({"DB_USER": token}) | Redactor()
+    assert password not in known.scrub(text)
+
+
+@pytest.mark.parametrize("mark", ["[REDACTED:{}]", "[REDACTED:{}:0123abcd]"])
+def test_a_key_in_the_place_of_a_rules_id_makes_no_placeholder(mark: str) -> None:
+    key = "sk-" + "a1b2c3d4" * 4
+    assert key not in Redactor().scrub(mark.format(key))
+    assert Redactor().scrub(mark.format("some-rule2")) == mark.format("some-rule2")
+
+
+def test_every_rules_placeholder_is_taken_for_one_whatever_the_rules() -> None:
+    for rule in (*SECRETS, *PII):
+        assert re.fullmatch(PLACEHOLDER, f"[REDACTED:{rule.id}]")

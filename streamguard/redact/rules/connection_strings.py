@@ -7,6 +7,7 @@ stay usable for the reader can leave it out.
 from __future__ import annotations
 
 from streamguard.redact.checks import opaque, uri_password
+from streamguard.redact.placeholder import PLACEHOLDER
 from streamguard.redact.rule import Rule
 
 __all__ = ["CONNECTION_STRINGS"]
@@ -82,6 +83,38 @@ CONNECTION_STRINGS = (
             "http://a-service-of-the-cluster-internal:8080/",
             "https://short1@git.example.com/x",
         ),
+    ),
+    # A name that is a secret itself has been taken out, and with it what stood before the password.
+    Rule(
+        "paired-password",
+        context=f"{PLACEHOLDER}:",
+        value=r"""[^\s/"'<>`\\]+(?=@)""",
+        anchors=("[REDACTED:",),
+        checks=(uri_password,),
+        description="The password behind a user's name that has been redacted: scheme://name:password@host",
+        source="RFC 3986, user information",
+        examples=(
+            "smtp://[REDACTED:aws-access-key-id:0123abcd]:Canary12pass@mail.example.com",
+            "https://[REDACTED:uri-token]:canary@git.example.com/x.git",
+        ),
+        near_misses=(
+            "[REDACTED:email]: bob@example.com",
+            "https://[REDACTED:uri-token:0123abcd]:${PASSWORD}@git.example.com/x.git",
+        ),
+    ),
+    Rule(
+        "paired-token",
+        context=f"{PLACEHOLDER}:",
+        value=r"[A-Za-z0-9_=~-]{16,}",
+        anchors=("[REDACTED:",),
+        checks=(opaque,),
+        description="The token behind a name that has been redacted: name:token",
+        source="RFC 7617, user name and password, as command lines and headers have them",
+        examples=(
+            "curl -u [REDACTED:twilio-account-sid:0123abcd]:canary0123ary4567abcd8901 https://api.example.com",
+            'auth = "[REDACTED:woocommerce:0123abcd]:cs_canary0123ary4567abcd8901"',
+        ),
+        near_misses=("[REDACTED:email]:some-long-words-in-between", "[REDACTED:iban:0123abcd]: 5 items"),
     ),
     Rule(
         "oracle-password",
