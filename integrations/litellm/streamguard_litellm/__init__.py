@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from streamguard_litellm.calls import acompletion, aresponses, completion, responses
+from streamguard_litellm.options import GuardrailConfigError
 from streamguard_litellm.streams import GuardedStream, guard_stream
 from streamguard_litellm.whole import guard_response
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "GuardedStream",
+    "GuardrailConfigError",
     "StreamGuardGuardrail",
     "StreamGuardLogger",
     "acompletion",

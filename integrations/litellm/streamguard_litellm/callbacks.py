@@ -26,7 +26,7 @@ from streamguard_litellm.adapter import LiteLLMAdapter
 from streamguard_litellm.blocked import ending
 from streamguard_litellm.errors import guard_error
 from streamguard_litellm.logs import guard_answer, guard_call, guard_failure, guard_result
-from streamguard_litellm.options import Options, read_options
+from streamguard_litellm.options import GuardrailConfigError, Options, read_options
 from streamguard_litellm.whole import guard_any
 
 __all__ = ["StreamGuardGuardrail", "StreamGuardLogger"]
@@ -163,8 +163,7 @@ class StreamGuardGuardrail(_Hooks, CustomGuardrail):
         **kwargs: what LiteLLM gives to every guardrail.
 
     Raises:
-        ValueError: a mode or an option is none of this guardrail's.
-        PolicyError: the policy is none.
+        GuardrailConfigError: a mode, an option or the policy is none; the proxy does not start.
     """
 
     def __init__(
@@ -174,16 +173,16 @@ class StreamGuardGuardrail(_Hooks, CustomGuardrail):
         streamguard: object = None,
         **kwargs: Any,
     ) -> None:
-        self._options = read_options(streamguard)
-        modes = [GuardrailEventHooks(mode) for mode in (event_hook if is_list(event_hook) else [event_hook])]
-        if self._options.logs and GuardrailEventHooks.logging_only not in modes:
-            modes.append(GuardrailEventHooks.logging_only)
-        super().__init__(  # pyright: ignore[reportUnknownMemberType]  # LiteLLM's is typed in part
-            guardrail_name=guardrail_name,
-            event_hook=modes,
-            supported_event_hooks=[GuardrailEventHooks.post_call, GuardrailEventHooks.logging_only],
-            **kwargs,
-        )
+        try:
+            self._options = read_options(streamguard)
+            super().__init__(  # pyright: ignore[reportUnknownMemberType]  # LiteLLM's is typed in part
+                guardrail_name=guardrail_name,
+                event_hook=_modes(event_hook, logs=self._options.logs),
+                supported_event_hooks=[GuardrailEventHooks.post_call, GuardrailEventHooks.logging_only],
+                **kwargs,
+            )
+        except (ValueError, TypeError) as error:
+            raise GuardrailConfigError(str(error)) from error
         if self._options.logs:
             # Where there is no hook before loggers, they get what the first of them has left.
             for callbacks in (
@@ -196,6 +195,13 @@ class StreamGuardGuardrail(_Hooks, CustomGuardrail):
     def _guards_logs(self, kwargs: dict[str, Any]) -> bool:
         should_run = cast("Callable[..., bool]", self.should_run_guardrail)  # pyright: ignore[reportUnknownMemberType]
         return self._options.logs and should_run(data=kwargs, event_type=GuardrailEventHooks.logging_only)
+
+
+def _modes(given: Any, *, logs: bool) -> list[GuardrailEventHooks]:
+    modes = [GuardrailEventHooks(mode) for mode in (given if is_list(given) else [given])]
+    if logs and GuardrailEventHooks.logging_only not in modes:
+        modes.append(GuardrailEventHooks.logging_only)
+    return modes
 
 
 def _answer(response: Any, settings: Settings) -> Any:

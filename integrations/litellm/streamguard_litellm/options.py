@@ -12,10 +12,18 @@ from streamguard_openai.texts import Settings
 
 from streamguard import Transformer
 from streamguard.policy import load_policy, parse_policy
+from streamguard.session import StreamGuardError
 
-__all__ = ["Options", "read_options"]
+__all__ = ["GuardrailConfigError", "Options", "read_options"]
 
 _NAMES = ("policy", "tool_args", "reasoning", "logs", "inputs")
+
+
+class GuardrailConfigError(StreamGuardError):
+    """A guardrail's configuration is wrong, and the proxy must not start.
+
+    It is no `ValueError`: a guardrail that raises one LiteLLM leaves out, and starts without it.
+    """
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,6 +40,7 @@ class Proxy:
     key: str
     recorded: Path
     log: Path
+    process: subprocess.Popen[bytes]
 
     def post(self, path: str, body: dict[str, Any]) -> httpx.Response:
         headers = {"Authorization": f"Bearer {self.key}"}
@@ -118,7 +119,7 @@ def started(
             arguments, env=environment, cwd=directory, stdout=output, stderr=output
         )
     try:
-        yield Proxy(f"http://127.0.0.1:{port}", key, recorded, log)
+        yield Proxy(f"http://127.0.0.1:{port}", key, recorded, log, process)
     finally:
         process.terminate()
         try:
@@ -131,9 +132,9 @@ def started(
 def up(proxy: Proxy) -> Proxy:
     """Wait until a proxy is up."""
     deadline = time.monotonic() + START
-    while time.monotonic() < deadline:
+    while time.monotonic() < deadline and proxy.process.poll() is None:
         with contextlib.suppress(httpx.HTTPError):
             if httpx.get(f"{proxy.url}/health/liveliness", timeout=5).status_code == 200:
                 return proxy
         time.sleep(0.2)
-    raise AssertionError(proxy.log.read_text()[-2000:])
+    raise AssertionError(proxy.log.read_text()[-4000:])

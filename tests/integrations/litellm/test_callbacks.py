@@ -12,7 +12,13 @@ import litellm
 import pytest
 from litellm.integrations.custom_logger import CustomLogger
 from litellm.proxy.utils import ProxyLogging
-from streamguard_litellm import StreamGuardGuardrail, StreamGuardLogger, acompletion, guard_stream
+from streamguard_litellm import (
+    GuardrailConfigError,
+    StreamGuardGuardrail,
+    StreamGuardLogger,
+    acompletion,
+    guard_stream,
+)
 from streamguard_litellm.options import read_options
 
 from streamguard import Redactor, Rule
@@ -166,8 +172,8 @@ async def test_a_blocked_answer_leaves_no_text_in_logs(upstream: Upstream, recor
 
 
 def guardrail(**more: Any) -> StreamGuardGuardrail:
-    given = {"guardrail_name": "streamguard", "event_hook": "post_call", "default_on": True, **more}
-    return StreamGuardGuardrail(**given, streamguard={"policy": POLICY, **more.pop("streamguard", {})})
+    given = {"event_hook": "post_call", "default_on": True, "streamguard": {"policy": POLICY}, **more}
+    return StreamGuardGuardrail(guardrail_name="streamguard", **given)
 
 
 async def through(callback: Any, source: Any, **request: Any) -> list[Any]:
@@ -191,8 +197,15 @@ async def test_a_guardrail_guards_logs_too_unless_told_otherwise(recorded: Recor
     options = {"policy": POLICY, "logs": False}
     own = StreamGuardGuardrail(guardrail_name="own", event_hook=["post_call"], streamguard=options)
     assert own.event_hook == ["post_call"]
-    with pytest.raises(ValueError, match="pre_call"):
+    with pytest.raises(GuardrailConfigError, match="pre_call"):
         StreamGuardGuardrail(guardrail_name="own", event_hook="pre_call", streamguard=options)
+
+
+async def test_a_wrong_guardrail_is_no_value_error() -> None:
+    """LiteLLM leaves out a guardrail that raises `ValueError` or `TypeError`, and starts without it."""
+    with pytest.raises(GuardrailConfigError, match="redactr") as caught:
+        guardrail(streamguard={"policy": {"stage": [{"type": "redactr"}]}})
+    assert not isinstance(caught.value, ValueError | TypeError)
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import contextlib
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -155,6 +156,15 @@ def test_nothing_leaks(proxies: Proxies, upstream: Upstream, cell: tuple[str, bo
     logged = {path for path, text in strings(logs) if any(c.seen_in([text]) for c in canaries.values())}
     assert logged == set()
     assert said(endpoint, events, n) == [GUARD.scrub(canaries["content"].text)] * n
+
+
+def test_a_proxy_with_a_wrong_policy_does_not_start(upstream: Upstream, tmp_path: Path) -> None:
+    wrong = guardrail(streamguard={"policy": {"stage": [{"type": "redactr"}]}})
+    with (
+        started(tmp_path, configuration(upstream, guardrails=[wrong])) as proxy,
+        pytest.raises(AssertionError, match="redactr"),
+    ):
+        up(proxy)
 
 
 @pytest.mark.parametrize("stream", [True, False])
