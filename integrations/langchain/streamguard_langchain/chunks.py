@@ -19,8 +19,9 @@ from langchain_core.outputs import ChatGenerationChunk
 
 from streamguard import End
 from streamguard_langchain.messages import changed_parts, with_message, with_parts
+from streamguard_langchain.places import Key, grafted
 from streamguard_langchain.settings import Settings, end_of, reason_of
-from streamguard_langchain.texts import Key, Texts, grafted
+from streamguard_langchain.texts import Texts
 
 __all__ = ["ChunkGuard"]
 

@@ -11,9 +11,10 @@ from __future__ import annotations
 from typing import Any, cast
 
 from streamguard import End
+from streamguard_langchain.places import Key
 from streamguard_langchain.settings import Role, Settings, end_of, is_tool_block, reason_of
 from streamguard_langchain.shapes import is_dict
-from streamguard_langchain.texts import Key, Texts
+from streamguard_langchain.texts import Texts
 
 __all__ = ["EventGuard"]
 

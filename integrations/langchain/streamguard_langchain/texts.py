@@ -17,16 +17,11 @@ from typing import Any
 
 from streamguard import End
 from streamguard.adapting import JsonLane, Lanes, Unchanged, guard_object
+from streamguard_langchain.places import Key, Place
 from streamguard_langchain.settings import Role, Settings, block_role, is_kept, is_tool_block, role_of
 from streamguard_langchain.shapes import index_of, is_dict, is_list
 
-__all__ = ["Key", "Place", "Texts", "grafted"]
-
-Key = tuple[str | int, ...]
-"""Names a lane: the field of the message, then names and indices."""
-
-Place = tuple[Any, tuple[str | int, ...]]
-"""A field's value, and the way in it to a text."""
+__all__ = ["Texts"]
 
 _SIGNATURES = ("signature", "thought_signature")
 _DROPPED: Any = object()
@@ -269,26 +264,6 @@ class Texts:
                 self._unchanged[key] = same = Unchanged()
             same.passed(text, shown)
         return text if shown == text else shown
-
-
-def grafted(place: Place, text: str) -> Any:
-    """Make a field's value that has this text at its place, and nothing else but what names the place.
-
-    Only items of lists are named, by `index` and `type`: in any other place LangChain would join
-    the second `type` to the first.
-    """
-    value, path = place
-    return _graft(value, path, text)
-
-
-def _graft(value: Any, path: tuple[str | int, ...], text: str, *, item: bool = False) -> Any:
-    if not path:
-        return text
-    part, rest = path[0], path[1:]
-    if isinstance(part, int):
-        return [_graft(value[part], rest, text, item=True)]
-    kept = {name: value[name] for name in ("index", "type") if item and value.get(name) is not None}
-    return {**kept, part: _graft(value.get(part), rest, text)}
 
 
 def _block_key(block: Any, position: int, *, whole: bool) -> str | int:
