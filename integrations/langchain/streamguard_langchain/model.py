@@ -12,7 +12,6 @@ no delegation of unknown attributes but for plain data: LangChain looks for hook
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
@@ -163,9 +162,7 @@ class GuardedChatModel(BaseChatModel):
     @property
     def fingerprint(self) -> str:
         """Names the guards and the policies, so that caches tell them apart; says nothing of them."""
-        chosen = self.settings
-        parts = (chosen.guard, chosen.tool_args, chosen.reasoning, chosen.tool_guard, chosen.input_guard)
-        return hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        return self.settings.fingerprint
 
     def _get_invocation_params(self, stop: list[str] | None = None, **kwargs: Any) -> dict[str, Any]:
         params = self.inner._get_invocation_params(stop=stop, **kwargs)

@@ -6,8 +6,10 @@ A text has a *role*, known from the name of its field or from where the field st
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 from streamguard import End, Transformer
@@ -108,7 +110,7 @@ _STATES = frozenset({"completed", "incomplete", "failed"})
 _NO_REASON = frozenset({"", "finish_reason_unspecified", "null"})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Settings:
     """One serves any number of models and responses.
 
@@ -144,6 +146,15 @@ class Settings:
     def for_tools(self) -> Transformer:
         """What arguments of tools go through."""
         return self.guard if self.tool_guard is None else self.tool_guard
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Names the guards and the policies, so that caches tell them apart; says nothing of them.
+
+        Made once: a redactor describes itself in a hundred thousand characters.
+        """
+        parts = (self.guard, self.tool_args, self.reasoning, self.tool_guard, self.input_guard)
+        return hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
     def policy(self, role: Role) -> Literal["guard", "keep", "drop"]:
         """Return what is to be done with texts of a role."""
