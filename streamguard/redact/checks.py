@@ -70,7 +70,7 @@ _TEMPLATE = re.compile(
 )
 _REFERENCE = re.compile(
     r"(?:~|\.{1,2})?/[\w.-]+/[\w./ -]*|(?:~|\.{1,2})/[\w.-]*|/[a-z_.-]{2,}[0-9]?|[A-Za-z]:\\.*"  # files
-    r"|[A-Za-z][A-Za-z0-9+.-]*://.*"
+    r"|[A-Za-z][A-Za-z0-9+.:-]*://.*"  # addresses, and the keys of caches that are made of them
     r"|os\.environ/\w+|projects/[^/\s]+/secrets/.*"
     r"|(?:arn|vault|ssm|secretsmanager|awssm|keyvault|kms|file|env|ref|sops|op):.*"
     r"|[\w./-]+\.(?:pem|key|crt|cer|pub|p12|pfx|jks|json|ya?ml|toml|ini|txt|env|conf|cfg|py|js|ts)",
@@ -86,12 +86,32 @@ _VERSION = re.compile(
 )
 # A class that is named after an algorithm: `X25519PrivateKey`.
 _CLASS = re.compile(r"[A-Z][A-Za-z]{0,11}[0-9]{1,5}(?:[A-Z][a-z]{2,})+")
+# One that a type annotation names in quotes: `"_RSAPrivateKey"`.
+_KEY_CLASS = re.compile(r"_?[A-Z][A-Za-z]*(?:Access|Api|Private|Public|Secret)(?:Key|Token)")
 # How long a value is, how it came about: `32-char`, `auto-generated`, `utf8mb4-encoded`.
 _QUALITY = re.compile(
     r"\d{1,4}-(?:bit|byte|char|character|digit|letter|symbol|word)s?"
     r"|[A-Za-z][a-z]+-(?:defined|free|generated|less|managed|only|protected|provided|safe|sensitive|specific|time)"
     r"|[A-Za-z][a-z]+(?:\d{1,3}[a-z]{0,2}\d?)?-(?:based|encoded|encrypted|hashed|signed)"
 )
+# A method that is named: `scram-sha-256`, `aes-256-gcm`.
+_ALGORITHM = re.compile(
+    r"(?:(?:caching|dhe|dsa|ecdhe|ecdsa|hmac|pbkdf2|rsa|scram|tls)[-_])*"
+    r"(?:aes|blake|camellia|chacha|crc|des|hmac|iso|md|ripemd|rsa|sha|sm|utf)[-_]?[0-9]{1,5}"
+    r"(?:[-_](?:[a-z]{2,8}|[a-z]{0,4}[0-9]{1,4}))*",
+    re.IGNORECASE,
+)
+# The end of a tuned model's name: `ft:gpt-4o-mini:openai:custom-name:7p4lURel`.
+_TUNED = re.compile(r"[a-z0-9]*(?:-[a-z0-9]+)*:[A-Za-z0-9]{8}")
+# The name of an object in a cluster: `my-release-postgresql`, `ingress-tls`.
+_OBJECT = re.compile(
+    r"my-(?:[a-z]+-)*(?:app|cert|config|database|db|postgres(?:ql)?|redis|release|secret|service|tls)(?:-[a-z]+)*(?:-[0-9]{1,2})?"
+    r"|(?:[a-z]+-)+(?:certs?|certificates?|config|credentials|creds|secrets?|tls)(?:-[0-9]{1,2})?"
+)
+# What is told of a secret in the place of it: `--secret id=x,src=file`.
+_TOLD = re.compile(r"(?:env|id|name|source|src|target|type)=.*", re.DOTALL)
+# In the scripts of Vim a variable says where it is known: `g:name`.
+_SCOPED = re.compile(r"[abglstvw]:[A-Za-z_][\w#.]*")
 # The name of the variable that holds the value.
 _NAMESAKE = re.compile(
     r"(?:[A-Z]+[0-9]?_)+(?:AUTH|CREDENTIALS?|KEY|PASS|PASSPHRASE|PASSWD|PASSWORD|PWD|SECRET|TOKEN)(?:_[A-Z]{2,8}|_?[0-9])?"
@@ -206,6 +226,8 @@ def is_code(value: str) -> bool:
         return True
     if _is_path(value) or _VERSION.fullmatch(value):
         return True
+    if _SCOPED.fullmatch(value):
+        return all(map(_is_name, filter(None, re.split(r"[#.]", value[2:]))))
     return bool(_IDENTIFIER.fullmatch(value)) and (value[0] in "&*!" or _is_name(value.strip("$@_")))
 
 
@@ -346,6 +368,9 @@ def literal(value: str) -> bool:
         and not _is_path(value)
         and not _SENTENCE.fullmatch(value)
         and not _NAMESAKE.fullmatch(value)
+        and not _KEY_CLASS.fullmatch(value)
+        and not _ALGORITHM.fullmatch(value)
+        and not _OBJECT.fullmatch(value)
         and value.lower() not in CONSTANTS
     )
 
@@ -364,7 +389,8 @@ def setting(value: str) -> bool:
         return len(value) >= 6
     return (
         literal(value)
-        and not is_code(value.rstrip(",;.?"))
+        and not is_code(value.rstrip(",;.?:"))
+        and not _TOLD.fullmatch(value)
         and not _QUALITY.fullmatch(value.rstrip(",;.?"))
         and not _is_comparison(value)
         # The beginning of `base64.b64decode(...)`; one letter and a number may be a password.
@@ -389,6 +415,7 @@ def vendor_key(value: str) -> bool:
         return len(value) >= 28
     return (
         len(value) >= 14
+        and not _TUNED.fullmatch(value)
         and (random_looking(value) or any(map(_mixed, _SPLIT.split(value))))
         and value[0] not in ")]},;"
         and not _stands_for_a_value(value)

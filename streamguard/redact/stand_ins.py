@@ -7,15 +7,15 @@ import re
 __all__ = ["CONSTANTS", "PLACEHOLDERS", "TECHNICAL", "TOGETHER"]
 
 _STAND_INS = """
-    a abc abcd access account an and anonymous any api app auth aws azure bad bar basic baz bearer bool
+    a abc abcd access account an and anonymous any api app auth aws azure bad bar basic baz bearer bigint bool
     boolean bot change changeme client code config credential credentials custom database db default demo
     dev disabled django doe dummy empty enabled enter env environment example fake false fill foo foobar
-    for from generate generated github go goes google here hidden id in incorrect input insert int
+    for from function generate generated github go goes google here hidden id in incorrect input insert int
     integer invalid is it jwt kennwort key keys local login masked me missing mock my myapp name needed
-    new nil no none not null number oauth of old ollama openai optional or our pass passphrase passwd
+    new nil no none not null number oauth object of old ollama openai optional or our pass passphrase passwd
     password passwords passwort paste pat personal pk placeholder private provided pwd real redacted
-    replace replaceme required root sample secret secrets senha service session set shared sk some stored
-    str string super test testing tests text that the this to todo token tokens true type undefined
+    refresh replace replaceme required root sample secret secrets senha service session set shared sk some stored
+    str string super symbol test testing tests text that the this to todo token tokens true type undefined
     unknown unset unused use user username value var wachtwoord with wrong xyz yes you your yours
 """
 PLACEHOLDERS = frozenset(_STAND_INS.split())

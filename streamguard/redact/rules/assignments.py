@@ -32,6 +32,14 @@ _FLAG = "|".join(
         *(f"(?<=[ ]-{word})(?=[A-Z])" for word in ("", "Client", "Admin", "User", "Db")),
     ]
 )
+# A value in bold ends before its asterisks. A sign of a shell's default, `:-`, is none of it;
+# a comma is, where text follows it up to white space, and no sign after a name.
+_UNQUOTED = "|".join(
+    [
+        rf"(?<=\*\*)[^{STOP}*=?:][^{STOP}*]{{2,}}[^{STOP}*.](?=\*|{END[3:]}",
+        rf"(?<!\*\*)(?:[^{STOP}=?:*+-]|(?<!:)[+-]|\*(?!\*))[^{STOP}]{{2,}}(?:[^{STOP}.]{END}|(?:,[^{STOP}=:]+)+(?=\s|\Z))",
+    ]
+)
 _OWN = (
     Rule(
         "secret-literal",
@@ -93,6 +101,11 @@ _OWN = (
             "&quot;password&quot;: &quot;&lt;password&gt;&quot;",
             "api_key: 'os.environ/OPENAI_API_KEY'",
             'aws_secret_access_key = "wJalrXUtnFEMI/K7MDENG/' + 'bPxRfiCYEXAMPLEKEY"',
+            "if (typeof apiKey === 'function') {",
+            'typeof password !== "object"',
+            'private_key: "_RSAPrivateKey",',
+            "refresh_token_key = 'refresh_token'",
+            'existingSecret: "my-release-postgresql"',
         ),
     ),
     Rule(
@@ -161,7 +174,7 @@ _OWN = (
     Rule(
         "secret-assignment",
         context=rf"{SECRET}{IS}",
-        value=rf"[^{STOP}=?:][^{STOP}]{{2,}}[^{STOP}.]{END}",
+        value=_UNQUOTED,
         anchors=ANCHORS,
         checks=(setting,),
         description="An unquoted value assigned to a password, a secret or an API key",
@@ -177,6 +190,9 @@ _OWN = (
             "**API Key**: canary12",
             "- **Secret Key**: canary12-blue",
             "password：canary12",
+            "password: **canary12**",
+            "PASSWORD=${DB_PASSWORD:-canary12}",
+            "password: canary12,blue34",
         ),
         near_misses=(
             "password = config.api_key",
@@ -199,6 +215,15 @@ _OWN = (
             'username, _, password = base64.b64decode(rest).decode().partition(":")',
             "docker run -v `pwd`:/data -w /data image1",
             "secret: [REDACTED]",
+            "if password != confirm_password:",
+            "existingSecret: my-release-postgresql",
+            "secret: my-tls-cert",
+            "let pwd = a:dict",
+            "password = g:plugin#login.password1",
+            "${DB_PASSWORD:-postgres}",
+            "password_encryption = scram-sha-256",
+            "secret: aes-256-gcm",
+            "password: **********",
         ),
     ),
     Rule(
@@ -206,7 +231,8 @@ _OWN = (
         context=rf"(?:{WEAK_IS})(?:{OPENED})?",
         value=(
             r"""(?<=["'`])[^\s"'`\\]{16,240}(?=["'`\\]|\Z)|"""
-            rf"""(?<!["'`])[^{STOP}=][^{STOP}]{{14,240}}[^{STOP}.]{END}"""
+            # In brackets without quotes it is a name: an argument of a call.
+            rf"""(?<!["'`(])[^{STOP}=][^{STOP}]{{14,240}}[^{STOP}.]{END}"""
         ),
         anchors=WEAK_ANCHORS,
         checks=(secret_shaped,),
@@ -243,13 +269,16 @@ _OWN = (
             "mlkem_key: mlkem.MLKEM768PrivateKey,",
             '"AWS::Connect::SecurityKey": "e9f93d5d01b7cd8a"',
             "token-job-token==10.8.18.post20241105",
+            "@TOKEN(u8string_literal)",
+            '"key":"make-fetch-happen:request-cache:https://registry.example.org/x1y2z3"',
             '"AWS::Route53::KeySigningKey": "a9a67ae6c371fcf4"',
         ),
     ),
     Rule(
         "secret-element",
         context=rf"{SECRET}[\"']?(?:{_ATTRIBUTE})*[ \t]*>[ \t\r\n]*",
-        value=r"[^<>\s:;.,()\[\]{}=][^<>\s]{3,}(?=<|\Z)",
+        # What a host follows is a place to fill in: `<user>:<secret>@host`.
+        value=r"[^<>\s:;.,()\[\]{}=@][^<>\s]{3,}(?=<|\Z)|@[^<>\s]{3,}(?=<)",
         anchors=ANCHORS,
         checks=(literal,),
         description="The content of an XML element with a secret's name",
@@ -268,6 +297,7 @@ _OWN = (
             "<passwordPolicy>strict1</passwordPolicy>",
             '<label for="password">Password</label>',
             '<input type="password">required</input>',
+            "amqp://<user>:<secret>@broker",
         ),
     ),
     Rule(
@@ -299,6 +329,7 @@ _OWN = (
             "tool --password -u root",
             "args: [--password, --user2]",
             "use --password, which is the option1",
+            "docker build --secret id=npm2,src=npmrc .",
         ),
     ),
     Rule(
@@ -330,6 +361,7 @@ _OWN = (
             '["password", "username2"]',
             '"password": ["This field is required."]',
             "'password' => ['nullable', 'min:8'],",
+            '# "md5", "password", "scram-sha-256"',
         ),
     ),
     Rule(

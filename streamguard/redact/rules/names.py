@@ -39,7 +39,10 @@ _STRONG = (
     ("nonce", "key"),
     ("master", "key"),
     ("account", "key"),
-    ("secret", "id"),
+)
+# `--secret id=x` of a builder of images names a secret, as `secret_id` does not.
+_SECRET_ID = (
+    r"[sS]ecret[_-]?[iI]d|secret[_-]?ID|SECRET[_-]?ID|(?<!--)(?:[sS]ecret[ ](?:id|I[Dd])|SECRET[ ]ID)"
 )
 _SUFFIXES = (
     "key",
@@ -69,7 +72,7 @@ _SHORT = "|".join(
 # One after a number and a colon is part of an address: `arn:aws:secretsmanager:...:1234:secret:name`.
 _NO_TYPE = "".join(rf"(?<!::{'[A-Za-z]' * width})" for width in range(7))
 
-NAMES = "|".join(spellings(*words) for words in _STRONG)
+NAMES = "|".join([*(spellings(*words) for words in _STRONG), _SECRET_ID])
 """Strong names."""
 
 _SUFFIX = "|".join([*_SUFFIXES, *map(str.title, _SUFFIXES), *map(str.upper, _SUFFIXES), "[0-9]{1,2}"])
@@ -79,17 +82,18 @@ SECRET = rf"(?:(?:(?=[a-z])(?<![0-9]:)|(?=[A-Z]){_NO_TYPE})(?:{NAMES})(?:[_-]?(?
 
 ANCHORS = (
     *dict.fromkeys(form for *_, word in _STRONG for form in (word, word.title(), word.upper())),
+    *("id", "Id", "ID"),
     *("_pass", ".pass", "_PASS", "Pass", "_pw", "_PW", "_SALT", "LOGGED_IN_KEY"),
 )
 
 VARIABLE = (
-    rf"(?:{'|'.join('_?'.join(words).upper() for words in _STRONG)}|(?<![A-Z])PASS)"
+    rf"(?:{'|'.join('_?'.join(words).upper() for words in _STRONG)}|SECRET_?ID|(?<![A-Z])PASS)"
     rf"(?:_(?:{'|'.join(map(str.upper, _SUFFIXES))}|[0-9]{{1,2}})){{0,2}}"
 )
 """Strong names of environment variables."""
 
 PARAMETER = (
-    rf"(?<=[?&])(?:client[_-]?|user[_-]?)?(?:{'|'.join('[_-]?'.join(words) for words in _STRONG)})"
+    rf"(?<=[?&])(?:client[_-]?|user[_-]?)?(?:{'|'.join('[_-]?'.join(words) for words in _STRONG)}|secret[_-]?id)"
     r"|(?<=[?&])(?:pass|apiKey|accessToken)"
 )
 """Strong names of parameters in queries and forms."""

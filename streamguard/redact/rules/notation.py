@@ -17,7 +17,7 @@ GAP = r"[ \t]*"
 _CLOSED = rf"(?:{MARK})?(?:\[[0-9]{{0,3}}\]|\])?"
 _TYPE = r":[ ]?(?:&'[a-z]+[ ]|&)?[A-Za-z][A-Za-z0-9_.\[\]<>]*(?:[ ]?\|[ ]?[A-Za-z]+)?[ ]?="
 _BOLD = r"\*{0,2}"  # in Markdown a name is often set in bold, with its colon or without
-_SIGN = r"(?:[?+.|]{1,2}=|=>|->|!==?|:{1,3}={0,2}|={1,3}|：)"
+_SIGN = r"(?:[?+.|]{1,2}=|=>|->|!==?|:{1,3}={0,2}|:[-+]|={1,3}|：)"
 _LINE = r"(?:\\[nr]|\r?\n)[ \t]*"
 # An object or a block whose only or first entry is the value, as in Terraform or a schema.
 _NESTED = rf"""\{{(?:{_LINE})?[ ]?(?:{MARK})?(?:value|default|content)(?:{MARK})?{GAP}[:=][ ]?"""
@@ -25,7 +25,7 @@ _NESTED = rf"""\{{(?:{_LINE})?[ ]?(?:{MARK})?(?:value|default|content)(?:{MARK})
 _ENTRY = rf"""(?:{MARK})?,?(?:[ ]|{_LINE})(?:{MARK})?[vV]alue(?:{MARK})?{GAP}[:=]"""
 
 IS = (
-    rf"(?:{_CLOSED}{_BOLD}{GAP}(?:{_TYPE}|(?:string|value)[ ]?=|{_SIGN}){_BOLD}{GAP}(?:{_NESTED})?"
+    rf"(?:{_CLOSED}{_BOLD}{GAP}(?:{_TYPE}|(?:string|value)[ ]?=|{_SIGN}){_BOLD}{GAP}(?:\*\*\*?|{_NESTED})?"
     rf"|{_CLOSED}[ ]\{{{_LINE}(?:type[ ]+=[ ]string{_LINE})?default{GAP}={GAP}"
     rf"|{_ENTRY}{GAP})"
 )

@@ -38,6 +38,8 @@ _WORDS = """
     alchemy amplitude contribsys__com discord git-hub git-lab heroku linear lob looker notion polygon
     pusher quip segment sentry slack sonar square stripe together travis vault zoom
 """
+# The first argument of what makes a client: `cohere.Client("...")`, `Mailchimp("...")`.
+_CLIENT = r"(?:\.(?:[A-Z][A-Za-z]*)?(?:Api|API|Client|Service)(?:V[0-9])?|\.(?:new|init|configure|set_?[aA]pi_?[kK]ey)|[A-Z][A-Za-z]*)?"
 _GOES_ON = r"(?:[_TKAS]|[-.][kta])[A-Za-z0-9_.-]*"
 _ENDS = r"""(?:["']:|:|=|[ ]=)[:=>]?"""
 
@@ -75,6 +77,7 @@ _WORD = [form for word in _WORDS.split() for form in _spelled(word)]
 _NO_ID = "".join(f"(?<!{end})" for end in ("[Ii]d", "ersion", "ame", "ash", "rl", "ommit", "igest"))
 _NAME = rf"(?:(?:{_ANY})[A-Za-z0-9_.-]*|(?<![A-Za-z:])(?:{'|'.join(form + _GOES_ON for form in _WORD)}))"
 _SAID = rf"(?<![A-Za-z:])(?:{'|'.join(form + _ENDS for form in _WORD)})"
+_CALLED = rf"(?:{_ANY})|(?<![A-Za-z:])(?:{'|'.join(_WORD)})"
 _ELEMENT = r">[ \t\r\n]*"
 
 VENDORS = (
@@ -82,9 +85,10 @@ VENDORS = (
         "vendor-assignment",
         context=(
             rf"(?:(?:{_NAME}){_NO_ID}(?:(?:{IS}|{PAIRED})(?:{OPENED})?|{_ELEMENT})"
-            rf"|(?:{_SAID}){GAP}(?:{OPENED})?)"
+            rf"|(?:{_SAID}){GAP}(?:{OPENED})?"
+            rf"|(?:{_CALLED}){_CLIENT}\({GAP}{OPENED})"
         ),
-        value=rf"""(?<=["'`])[^\s"'`\\]{{14,}}(?=["'`\\]|\Z)|(?<!["'`])[^{STOP}]{{13,}}[^{STOP}.]{END}""",
+        value=rf"""(?<=["'`])[^\s"'`\\]{{14,}}(?=["'`\\]|\Z)|(?<!["'`])(?:[^{STOP}/]|(?<!:)/)[^{STOP}]{{12,}}[^{STOP}.]{END}""",
         anchors=(*_FORMS, *_WORD),
         checks=(vendor_key,),
         description="A random-looking value assigned to a name that contains the name of a service",
@@ -98,6 +102,10 @@ VENDORS = (
             'System.setProperty("SUMO_TOKEN", "canary0W0lyCTmb8h")',
             "- name: NETLIFY_TOKEN\n  value: canary0_8dcmjqfcghbs",
             "vault_token = canary0vsk4gslxior7a21",
+            'cohere.Client("canary0vsk4gslxior7a21")',
+            "new Airtable('canary0vsk4gslxior7a21')",
+            'Mailchimp("canary0vsk4gslxior7a21c0ffee1234-us12")',
+            "slack.WebClient('canary0vsk4gslxior7a21')",
         ),
         near_misses=(
             'sentry_version = "7.112.0-rc.1"',
@@ -112,6 +120,10 @@ VENDORS = (
             "discord_channel: 1234567890123456789",
             "INTERCOM_TOKEN=${INTERCOM_TOKEN}",
             "heroku_app: my-app-on-heroku-24-stack",
+            "ft:gpt-4o-mini:openai:custom-model-name:7p4lURel",
+            "cloudinary://123456789012345:<secret>@cloud",
+            'cohere.Client("your-api-key-of-cohere-1")',
+            'airtable.base("appq8Fb2kLm9QpZx")',
         ),
     ),
 )
