@@ -14,9 +14,9 @@ _STAND_INS = """
     integer invalid is it jwt kennwort key keys local login masked me missing mock my myapp name needed
     new nil no none not null number oauth object of old ollama openai optional or our pass passphrase passwd
     password passwords passwort paste pat personal pk placeholder private provided pwd real redacted
-    refresh replace replaceme required root sample secret secrets senha service session set shared sk some stored
-    str string super symbol test testing tests text that the this to todo token tokens true type undefined
-    unknown unset unused use user username value var wachtwoord with wrong xyz yes you your yours
+    refresh replace replaceme required root sample secret secrets senha service session set shared sk some
+    stored str string super symbol test testing tests text that the this to todo token tokens true type
+    undefined unknown unset unused use user username value var wachtwoord with wrong xyz yes you your yours
 """
 PLACEHOLDERS = frozenset(_STAND_INS.split())
 # Written together: `yourapikey`, `FOOBARSECRET`. Its first word says that it is none.

@@ -427,6 +427,36 @@ def test_the_name_of_a_class_is_no_secret_after_a_weak_name(value: str) -> None:
     assert not checks.secret_shaped(value)
 
 
+@pytest.mark.parametrize(
+    "value",
+    [
+        "scram-sha-256",
+        "aes-256-gcm",
+        "rsa-sha256",
+        "my-tls-cert",
+        "my-release-postgresql-1",
+        "app-secrets",
+    ],
+)
+def test_a_method_or_an_object_of_a_cluster_is_no_secret(value: str) -> None:
+    assert not checks.literal(value)
+
+
+@pytest.mark.parametrize("value", ["my-dog-rex", "blue-horse-tls9x", "aes-horse", "sha-9k"])
+def test_what_only_looks_like_one_may_be_a_secret(value: str) -> None:
+    assert checks.literal(value)
+
+
+@pytest.mark.parametrize("value", ["a:dict", "g:plugin#login.password1", "confirm_password:", "id=x,src=y9"])
+def test_more_code_is_no_setting(value: str) -> None:
+    assert not checks.setting(value)
+
+
+def test_what_only_begins_like_code_is_a_setting() -> None:
+    for value in ("a:hunter2", "z:word9k", "identity=k9"):
+        assert checks.setting(value), value
+
+
 def test_a_literal_is_not_a_text_without_spaces() -> None:
     assert not checks.literal("PassWordMustBeAtLeast6Chars.")
     assert checks.literal("CorrectHorseBatteryStaple")

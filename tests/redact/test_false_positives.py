@@ -30,6 +30,10 @@ CODE = {
         "ENV_VAR_AUTH_TOKEN = 'AWS_CONTAINER_AUTHORIZATION_TOKEN'",
         "Client(api_key='GEMINI_API_KEY')",
         "url = 'user=me&password='+pw1+'&x=1'",
+        "if password != confirm_password:",
+        'def sign(private_key: "_RSAPrivateKey", data: bytes) -> bytes:',
+        "refresh_token_key = 'refresh_token'",
+        '# "md5", "password", "scram-sha-256"',
     ],
     "javascript": [
         "const apiKey = config.get('apiKey')",
@@ -42,6 +46,10 @@ CODE = {
         "password=>validate(password)",
         'r[r.ZIP_ER_NOPASSWD=26]="ZIP_ER_NOPASSWD",r[r.ZIP_ER_WRONGPASSWD=27]',
         "e.CancellationToken=e.CancellationTokenSource2=e.Emitter1=e.Event3",
+        "if (typeof apiKey === 'function') {",
+        "if (typeof this.password !== 'object') {",
+        "if (password !== confirmPassword2) {",
+        '"key":"make-fetch-happen:request-cache:https://registry.example.org/a1b2c3"',
     ],
     "typescript": [
         "password: string;",
@@ -87,12 +95,16 @@ CODE = {
         "API_KEY=`pass show api/key1`",
         "mysql -u root --password < dump1.sql",
         "docker run --rm -v `pwd`:/data tool:latest",
+        "docker build --secret id=npmrc1,src=$HOME/.npmrc .",
+        'PGPASSWORD="${DB_PASSWORD:-postgres}"',
     ],
     "csharp": [
         'var password = Configuration["Db:Password"];',
         "public string ApiKey { get; set; }",
         "Password = model.Password2,",
     ],
+    "vim": ["let pwd = a:dict.path", "let s:password = g:login#password1"],
+    "c++": ["// @TOKEN(u8string_literal)"],
     "sql": ["password VARCHAR(255) NOT NULL,", "SET password = :password1", "secret = $2"],
 }
 LOOKUPS = {
@@ -111,6 +123,9 @@ LOOKUPS = {
         "password: !vault |",
         "- name: DB_PASSWORD\n  valueFrom:\n    secretKeyRef:\n      name: db-secret1",
         "secret: !Ref MySecret2",
+        "existingSecret: my-release-postgresql",
+        "secret: my-tls-cert",
+        "secretName: ingress-tls",
     ],
     "terraform": [
         "password = var.db_password",

@@ -19,8 +19,8 @@ from streamguard.testing import cuts_of, texts
 
 from .catalogue import PAGE, page
 
-CANARIES = re.compile("canary|Q2FuYXJ5|Y2FuYXJ5|DYW5hcnk", re.IGNORECASE)
-"""Every secret of an example contains this word, some of them in base64; nothing else does."""
+CANARIES = re.compile("canary|Q2FuYXJ5|Y2FuYXJ5|DYW5hcnk|ca0123ca", re.IGNORECASE)
+"""Every secret of an example contains this word, some of them in base64 or its letters in hexadecimal."""
 PLACEHOLDER = re.compile(r"\[REDACTED:[a-z0-9-]+:[0-9a-f]{8}\]")
 pytestmark = pytest.mark.exhaustive
 ALL = Redactor(SECRETS)

@@ -41,8 +41,11 @@ _STRONG = (
     ("account", "key"),
 )
 # `--secret id=x` of a builder of images names a secret, as `secret_id` does not.
-_SECRET_ID = (
-    r"[sS]ecret[_-]?[iI]d|secret[_-]?ID|SECRET[_-]?ID|(?<!--)(?:[sS]ecret[ ](?:id|I[Dd])|SECRET[ ]ID)"
+_IDS = "|".join(
+    [
+        r"[sS]ecret[_-]?[iI]d|secret[_-]?ID|SECRET[_-]?ID",
+        r"(?<!--)(?:[sS]ecret[ ](?:id|I[Dd])|SECRET[ ]ID)",
+    ]
 )
 _SUFFIXES = (
     "key",
@@ -72,7 +75,7 @@ _SHORT = "|".join(
 # One after a number and a colon is part of an address: `arn:aws:secretsmanager:...:1234:secret:name`.
 _NO_TYPE = "".join(rf"(?<!::{'[A-Za-z]' * width})" for width in range(7))
 
-NAMES = "|".join([*(spellings(*words) for words in _STRONG), _SECRET_ID])
+NAMES = "|".join([*(spellings(*words) for words in _STRONG), _IDS])
 """Strong names."""
 
 _SUFFIX = "|".join([*_SUFFIXES, *map(str.title, _SUFFIXES), *map(str.upper, _SUFFIXES), "[0-9]{1,2}"])
@@ -93,8 +96,8 @@ VARIABLE = (
 """Strong names of environment variables."""
 
 PARAMETER = (
-    rf"(?<=[?&])(?:client[_-]?|user[_-]?)?(?:{'|'.join('[_-]?'.join(words) for words in _STRONG)}|secret[_-]?id)"
-    r"|(?<=[?&])(?:pass|apiKey|accessToken)"
+    rf"(?<=[?&])(?:client[_-]?|user[_-]?)?(?:{'|'.join('[_-]?'.join(words) for words in _STRONG)})"
+    r"|(?<=[?&])(?:secret_?id|pass|apiKey|accessToken)"
 )
 """Strong names of parameters in queries and forms."""
 

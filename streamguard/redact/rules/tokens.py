@@ -223,7 +223,7 @@ TOKENS = (
         source="Amazon's documentation of Signature Version 4: the hexadecimal form of a SHA-256",
         examples=(
             "https://b.example.com/o?X-Amz-Signature=" + "ca0123ca45678901" * 4,
-            "x-amz-signature%3D" + "0123456789abcdef" * 4 + "%26x",
+            "x-amz-signature%3D" + "45678901ca0123ca" * 4 + "%26x",
         ),
         near_misses=(
             "X-Amz-Signature=<signature>",

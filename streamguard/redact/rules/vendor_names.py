@@ -39,7 +39,10 @@ _WORDS = """
     pusher quip segment sentry slack sonar square stripe together travis vault zoom
 """
 # The first argument of what makes a client: `cohere.Client("...")`, `Mailchimp("...")`.
-_CLIENT = r"(?:\.(?:[A-Z][A-Za-z]*)?(?:Api|API|Client|Service)(?:V[0-9])?|\.(?:new|init|configure|set_?[aA]pi_?[kK]ey)|[A-Z][A-Za-z]*)?"
+_CLIENT = (
+    r"(?:\.(?:[A-Z][A-Za-z]*)?(?:Api|API|Client|Service)(?:V[0-9])?"
+    r"|\.(?:new|init|configure|set_?[aA]pi_?[kK]ey)|[A-Z][A-Za-z]*)?"
+)
 _GOES_ON = r"(?:[_TKAS]|[-.][kta])[A-Za-z0-9_.-]*"
 _ENDS = r"""(?:["']:|:|=|[ ]=)[:=>]?"""
 
@@ -77,7 +80,6 @@ _WORD = [form for word in _WORDS.split() for form in _spelled(word)]
 _NO_ID = "".join(f"(?<!{end})" for end in ("[Ii]d", "ersion", "ame", "ash", "rl", "ommit", "igest"))
 _NAME = rf"(?:(?:{_ANY})[A-Za-z0-9_.-]*|(?<![A-Za-z:])(?:{'|'.join(form + _GOES_ON for form in _WORD)}))"
 _SAID = rf"(?<![A-Za-z:])(?:{'|'.join(form + _ENDS for form in _WORD)})"
-_CALLED = rf"(?:{_ANY})|(?<![A-Za-z:])(?:{'|'.join(_WORD)})"
 _ELEMENT = r">[ \t\r\n]*"
 
 VENDORS = (
@@ -86,7 +88,7 @@ VENDORS = (
         context=(
             rf"(?:(?:{_NAME}){_NO_ID}(?:(?:{IS}|{PAIRED})(?:{OPENED})?|{_ELEMENT})"
             rf"|(?:{_SAID}){GAP}(?:{OPENED})?"
-            rf"|(?:{_CALLED}){_CLIENT}\({GAP}{OPENED})"
+            rf"|(?:{_ANY}){_CLIENT}\({GAP}{OPENED})"
         ),
         value=rf"""(?<=["'`])[^\s"'`\\]{{14,}}(?=["'`\\]|\Z)|(?<!["'`])(?:[^{STOP}/]|(?<!:)/)[^{STOP}]{{12,}}[^{STOP}.]{END}""",
         anchors=(*_FORMS, *_WORD),
@@ -105,7 +107,6 @@ VENDORS = (
             'cohere.Client("canary0vsk4gslxior7a21")',
             "new Airtable('canary0vsk4gslxior7a21')",
             'Mailchimp("canary0vsk4gslxior7a21c0ffee1234-us12")',
-            "slack.WebClient('canary0vsk4gslxior7a21')",
         ),
         near_misses=(
             'sentry_version = "7.112.0-rc.1"',
