@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from streamguard.automaton import Matcher, Pattern, parse, width
+from streamguard.automaton import Matcher, Pattern, State, parse, width
 from streamguard.fence.fences import MEMORY, Fence
 
 __all__ = ["LIMIT", "Kind", "Plan", "Target", "code_end"]
@@ -40,6 +40,8 @@ _NOTE = "\n[System note:"
 _LINE_START = rf"(?<![^\n])(?:[^\S\n]|{INVISIBLE}){{0,200}}"
 _BLANKS = rf"(?:[^\S\n]|{INVISIBLE}){{0,16}}"
 _INDENT = r"(?<![^\n]) {0,3}"
+MAX_IDLE = 1_000
+"""Most characters for which the state behind them is remembered."""
 
 
 class Kind(enum.Enum):
@@ -81,6 +83,22 @@ class Delimiters:
     private: bool
 
 
+class _Idle(dict[str, State]):
+    """The state where nothing is under way, by the character that stands before."""
+
+    __slots__ = ("_matcher",)
+
+    def __init__(self, matcher: Matcher) -> None:
+        super().__init__()
+        self._matcher = matcher
+
+    def __missing__(self, char: str) -> State:
+        if len(self) >= MAX_IDLE:
+            self.clear()
+        state = self[char] = self._matcher.after(char)
+        return state
+
+
 class Plan:
     """All matchers of one set of options; shared by every stream."""
 
@@ -103,8 +121,10 @@ class Plan:
                     self._add(patterns, pattern, Target(kind, number, ahead=ahead))
             if drop_orphans:
                 context = parse(_LINE_START) if line_start else None
-                closer = parse(rf"(?:{fence.close})[ \t]{{0,16}}")
-                self._add(patterns, Pattern(closer, context, checked=True), Target(Kind.CLOSE, number))
+                # The blanks behind it go where blanks stand before it, or words would run together.
+                for source in (rf"(?<!\S)(?:{fence.close})[ \t]{{0,16}}", fence.close):
+                    closer = Pattern(parse(source), context, checked=True)
+                    self._add(patterns, closer, Target(Kind.CLOSE, number))
         if code:
             for pattern in _CODE_SPANS:
                 self._add(patterns, pattern, Target(Kind.SPAN))
@@ -116,12 +136,12 @@ class Plan:
         self._nested = nested
         self._hidden: dict[tuple[int, bool], tuple[Matcher, list[Kind]]] = {}
         prefilter = self.visible.prefilter
-        begins = prefilter.complete and not prefilter.lead and not self.visible.nfa.looks_behind
+        begins = prefilter.complete and not prefilter.lead and self.visible.nfa.reach <= 1
         only = next(iter(prefilter.strings)) if len(prefilter.strings) == 1 else ""
         self.mark = only if begins and len(only) == 1 else ""
         """The one character with which everything begins; empty if there is none."""
-        self.idle = self.visible.after("\n")
-        """The state in the middle of a text where nothing is under way, if `mark` is there."""
+        self.idle = _Idle(self.visible)
+        """The states where nothing is under way, by the character before, if `mark` is there."""
         for number, fence in enumerate(fences):
             if not fence.void:  # of a user's making: what is wrong with it is said at once
                 self.hidden(number, trim=False)

@@ -41,7 +41,7 @@ class FenceScrubber(Transformer):
         attributes: allow white space and attributes in tags (up to 100 characters) and
             ignore characters that are not drawn.
         nested: count blocks of the same name inside a block.
-        orphan_close: `"drop"` a closer that closes nothing, with the blanks after it, or
+        orphan_close: `"drop"` a closer that closes nothing (behind a blank, the blanks after it too), or
             `"keep"` it.
         unclosed: `"drop"`: a block that is never closed is hidden to the end; or `"keep"`:
             it is shown at the end, unless the stream was cut off. Private fences, those

@@ -66,6 +66,7 @@ class FenceSession(Session):
         "block",
         "code",
         "held",
+        "idle",
         "line_start",
         "literal",
         "offset",
@@ -89,6 +90,7 @@ class FenceSession(Session):
         self.on_finding = on_finding
         self.on_hidden = on_hidden
         self.state: State = plan.visible.start
+        self.idle: State | None = None  # the last of the states in which a chunk without the mark is shown
         self.held: str = ""
         self.offset = 0  # of the first held character, in the input
         self.block: _Block | None = None
@@ -110,13 +112,21 @@ class FenceSession(Session):
     def _feed(self, text: str, /) -> str:
         plan = self.plan
         # Without the mark nothing can begin; a text without a mark of its own is never idle.
-        if self.state is plan.idle and plan.mark not in text and text:
+        if self.state is self.idle and plan.mark not in text and text:
+            self.state = self.idle = plan.idle[text[-1]]
             self.offset += len(text)
             self.line_start = text[-1] == "\n"
             return text
         block = self.block
-        if block is None and not self.code and self.state.quiet and plan.mark and plan.mark not in text:
-            self.state = plan.idle
+        if (
+            block is None
+            and not self.code
+            and self.state.quiet
+            and plan.mark
+            and plan.mark not in text
+            and text
+        ):
+            self.state = self.idle = plan.idle[text[-1]]
             self.offset += len(text)
             return self.give(text)
         if len(text) <= SHORT and (block is None or block.limit is None):

@@ -90,19 +90,19 @@ def test_text_is_passed_over_only_where_everything_begins_with_one_character(
     compiled = plan(*fences, **options)
     assert compiled.mark == mark
     if mark:
-        assert compiled.visible.after("x") is compiled.idle
+        assert compiled.visible.after("x") is compiled.idle["x"]
 
 
 def test_targets_say_what_the_rules_of_the_visible_matcher_mean() -> None:
     assert plan("t", Fence("[[", "]]")).targets == [
-        *(Target(kind, 0) for kind in (Kind.VOID, Kind.OPEN, Kind.CLOSE)),
-        *(Target(kind, 1) for kind in (Kind.OPEN, Kind.CLOSE)),
+        *(Target(kind, 0) for kind in (Kind.VOID, Kind.OPEN, Kind.CLOSE, Kind.CLOSE)),
+        *(Target(kind, 1) for kind in (Kind.OPEN, Kind.CLOSE, Kind.CLOSE)),
     ]
     at_line_starts = plan("t", line_start=True, drop_orphans=False).targets
     assert [(one.kind, one.ahead) for one in at_line_starts] == [
         *((kind, ahead) for kind in (Kind.VOID, Kind.OPEN) for ahead in ("", "\n[System note:"))
     ]
-    code = plan("t", code=True).targets[3:]
+    code = plan("t", code=True).targets[4:]
     assert [one.kind for one in code] == [Kind.SPAN] * 3 + [Kind.CODE] * 12
     assert {one.code for one in code[3:]} == {mark * size for mark in "`~" for size in range(3, 9)}
 

@@ -82,7 +82,7 @@ def hidden(guard: FenceScrubber, chunks: list[str], end: End = End.COMPLETE) -> 
         ("<t>a</t><t>b</t>", ""),
         ("a<t>b", "a"),
         ("<<t>a</t>>", "<>"),
-        ("a</t>  b", "ab"),
+        ("a </t>  b", "a b"),
         ("a</t>\n b", "a\n b"),
         ("", ""),
     ],
@@ -238,9 +238,13 @@ def test_nested_blocks_are_not_counted_if_told_so() -> None:
 # -- orphan_close -------------------------------------------------------------------------
 
 
-def test_an_orphan_goes_with_the_blanks_after_it() -> None:
+def test_an_orphan_goes_with_the_blanks_after_it_where_one_stands_before_it() -> None:
     check("a </t> \t b</t>\nc", "a b\nc")
-    check("a</t>" + " " * 20 + "b", "a" + " " * 4 + "b")
+    check("</t>  a\n</t> b", "a\nb")
+    check("a </t>" + " " * 20 + "b", "a" + " " * 5 + "b")
+    check("a</t>  b<t>c</t></t> d", "a  b d")
+    secret = "ghp_" + "Canary12" * 4 + "Can1"
+    assert secret not in (FenceScrubber("t") | Redactor()).scrub(f"Your key</t> {secret}")
 
 
 def test_an_orphan_may_stay() -> None:
@@ -401,7 +405,7 @@ def test_without_code_a_backtick_means_nothing() -> None:
         r"a\u003ct a=\"b\"\u003eSEC\u003c/t\u003eb",
         "a<t a&gt;SEC</t>b",
         "a&lt;t/&gt;b",
-        "a&lt;/t&gt; b",
+        "a&lt;/t&gt;b",
     ],
 )
 def test_escaped_tags_are_tags_if_told_so(text: str) -> None:
@@ -562,7 +566,7 @@ def test_released_text_is_no_hidden_text() -> None:
     [
         ("a<t>b</t>c", {}, [("t", "hidden", 1, 8)]),
         ("a<t>b<t>c</t></t>d", {}, [("t", "hidden", 1, 16)]),
-        ("a</t>  b<t/>", {}, [("t", "dropped", 1, 6), ("t", "dropped", 8, 4)]),
+        ("a </t>  b<t/>", {}, [("t", "dropped", 2, 6), ("t", "dropped", 9, 4)]),
         ("a<t>b", {}, [("t", "hidden", 1, 4)]),
         ("a<t>b", {"unclosed": "keep"}, []),
         ("<t<t>a</t>>b</t>c", {}, [("t", "hidden", 2, 8), ("t", "hidden", 10, 6)]),
