@@ -22,6 +22,7 @@ from streamguard import (
     Finding,
     LimitExceededError,
     PatternError,
+    Redactor,
     StreamClosedError,
 )
 from streamguard.fence.plan import MAX_ATTRIBUTES
