@@ -27,6 +27,7 @@ __all__ = [
     "base64_text",
     "basic_credentials",
     "checksummed",
+    "chosen",
     "cookie",
     "entropy",
     "genuine",
@@ -36,6 +37,7 @@ __all__ = [
     "is_reference",
     "is_template",
     "literal",
+    "mixed",
     "opaque",
     "random_looking",
     "said",
@@ -402,6 +404,21 @@ def said(value: str) -> bool:
     """A value that a sentence names: "the password is ...", where any word may follow."""
     words = [part for part in _SPLIT.split(value) if not TECHNICAL.fullmatch(part)]
     return len(value) >= 6 and any(any(map(str.isdigit, word)) for word in words) and setting(value)
+
+
+def chosen(value: str) -> bool:
+    """A value after a short name for a password, `pass`, which in programs means other things too.
+
+    Letters and digits stand in one word of it.
+    """
+    words = [part for part in _SPLIT.split(value) if not part.isdigit() and not part.isalpha()]
+    return any(words) and said(value)
+
+
+def mixed(value: str) -> bool:
+    """A value after a word that means key and password: three digits among letters, at least."""
+    parts = filter(_mixed, _SPLIT.split(value))
+    return any(sum(map(str.isdigit, part)) > 2 for part in parts) and said(value)
 
 
 def vendor_key(value: str) -> bool:

@@ -527,3 +527,16 @@ def test_a_check_answers_whatever_the_value(value: str) -> None:
 def test_every_check_says_what_it_asks() -> None:
     for name in checks.__all__:
         assert inspect.getdoc(getattr(checks, name)), name
+
+
+def test_after_a_short_name_letters_and_digits_stand_in_one_word() -> None:
+    for value in ("hunter2", "canary-12b"):
+        assert checks.chosen(value), value
+    for value in ("2024-01-01", "letmein", "120ms", "stage_2", "v1.2.3"):
+        assert not checks.chosen(value), value
+
+
+def test_after_a_name_of_keys_digits_stand_among_letters() -> None:
+    assert checks.mixed("k9x2m7")
+    for value in ("valor1", "identificador2", "canary0123", "hunter22"):
+        assert not checks.mixed(value), value

@@ -7,7 +7,7 @@ be any expression of a programming language, and that is left alone.
 
 from __future__ import annotations
 
-from streamguard.redact.checks import literal, said, secret_shaped, setting, variable
+from streamguard.redact.checks import chosen, literal, said, secret_shaped, setting, variable
 from streamguard.redact.rule import Rule
 from streamguard.redact.rules.foreign_names import FOREIGN
 from streamguard.redact.rules.names import (
@@ -15,6 +15,8 @@ from streamguard.redact.rules.names import (
     NAMES,
     PARAMETER,
     SECRET,
+    SHORT_ANCHORS,
+    SHORT_IS,
     VARIABLE,
     WEAK_ANCHORS,
     WEAK_IS,
@@ -71,6 +73,7 @@ _OWN = (
             '{"name": "DB_PASSWORD", "value": "canarycanary"}',
             'variable "db_password" {\n  type = string\n  default = "canarycanary"',
             "db_pass := 'canarycanary'",
+            '$dbpass = "canarycanary"',
             "password=&quot;canarycanary&quot;",
             "&quot;password&quot;: &quot;canarycanary&quot;, &quot;",
             "data-x='{&#34;apiKey&#34;:&#34;canary12&#34;}'",
@@ -122,6 +125,7 @@ _OWN = (
             "export DB_PASSWORD=Canary@(ss)! && run",
             "API_KEY=canary0123\nNEXT=1",
             "MYSQL_PASS=canarycanary",
+            "DBPASS=canarycanary",
             "PASSWORD_CONFIRMATION=canarycanary",
             r"PASSWORD=Canary1\n",
             "environment:\n  POSTGRES_PASSWORD: canarycanary\n  PGDATA: /x",
@@ -272,6 +276,36 @@ _OWN = (
             "@TOKEN(u8string_literal)",
             '"key":"make-fetch-happen:request-cache:https://registry.example.org/x1y2z3"',
             '"AWS::Route53::KeySigningKey": "a9a67ae6c371fcf4"',
+        ),
+    ),
+    Rule(
+        "short-assignment",
+        context=rf"(?:{SHORT_IS})(?:{OPENED})?",
+        value=(
+            r"""(?<=["'`])[^\s"'`\\]{6,}(?=["'`\\]|\Z)|"""
+            rf"""(?<!["'`(])[^{STOP}=][^{STOP}]{{4,}}[^{STOP}.]{END}"""
+        ),
+        anchors=SHORT_ANCHORS,
+        checks=(chosen,),
+        description="A value with letters among digits assigned to a short name for a password",
+        source="settings of mail, of databases and of scripts: pass, pw",
+        examples=(
+            'auth: {user: "bob@example.com", pass: "Canary12"}',
+            '{"pass":"Canary-1234x"}',
+            "pass=Canary12",
+            "pw: Canary12",
+            "PW='canary-12b'",
+        ),
+        near_misses=(
+            'pass: "string1"',
+            "tests pass: 12/12 on 2024-01-01",
+            "first pass: 120ms",
+            "pass = pass2",
+            'pass: "${SMTP_PASS1}"',
+            "pw=640px",
+            "bypass: Canary12",
+            '"pass": "the first of 2b tests"',
+            "pass: config.smtp.pass1",
         ),
     ),
     Rule(

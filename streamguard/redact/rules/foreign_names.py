@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from streamguard.redact.checks import literal, said, secret_shaped, setting
+from streamguard.redact.checks import literal, mixed, said, secret_shaped, setting
 from streamguard.redact.rule import Rule
 
 __all__ = ["FOREIGN"]
@@ -19,7 +19,7 @@ _WESTERN = """
     парол[а-я]* секретн[а-я]{2}~ключ[а-я]* секрет токен[а-я]*~доступа ключ[а-я]*~(?:API|доступа|шифрования)
     API[-~]ключ кодовая~фраза ПАРОЛЬ СЕКРЕТ
     passwort kennwort geheimnis API-schlüssel API-Schlüssel zugriffsschlüssel zugriffstoken PASSWORT KENNWORT
-    mot~de~passe mdp phrase~secrète MOT~DE~PASSE motDePasse clé~API clé~secrète
+    mot~de~passe motdepasse mdp phrase~secrète MOT~DE~PASSE motDePasse clé~API clé~secrète
     clé~d['’](?:API|accès) jeton~d['’]accès MDP
     contraseña contrasena clave~(?:de~)?API clave~secreta clave~de~acceso token~de~acceso CONTRASEÑA
     clave_api claveApi claveSecreta CLAVE_API CLAVE_SECRETA CONTRASENA
@@ -168,6 +168,17 @@ FOREIGN = (
             "密码是 base64 编码",
             "パスワードは必須です",
         ),
+    ),
+    Rule(
+        "foreign-short",
+        context=rf"(?<![A-Za-z])(?:(?:[cC]lave|CLAVE){_SIGN})[=>]?[*]{{0,2}}{_SPACE}(?:{_OPEN})?",
+        value=rf"[^{_STOP}=:][^{_STOP}]{{4,}}[^{_STOP}.:!?](?=[{_STOP}.!?]|\Z)",
+        anchors=("clave", "Clave", "CLAVE"),
+        checks=(mixed,),
+        description="A value with letters among digits after a word that is a key as well as a password",
+        source="the name in Spanish",
+        examples=("clave: canary0x7y2", "**Clave:** canary0x7y2", '"clave": "canary0x7y2"'),
+        near_misses=("clave: valor1", '{"clave": "valor", "otra_clave": 2}', "clave: identificador2"),
     ),
     Rule(
         "foreign-token",

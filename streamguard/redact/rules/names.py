@@ -13,7 +13,17 @@ from collections.abc import Iterable
 
 from streamguard.redact.rules.boundary import spellings
 
-__all__ = ["ANCHORS", "NAMES", "PARAMETER", "SECRET", "VARIABLE", "WEAK_ANCHORS", "WEAK_IS"]
+__all__ = [
+    "ANCHORS",
+    "NAMES",
+    "PARAMETER",
+    "SECRET",
+    "SHORT_ANCHORS",
+    "SHORT_IS",
+    "VARIABLE",
+    "WEAK_ANCHORS",
+    "WEAK_IS",
+]
 
 _STRONG = (
     ("password",),
@@ -67,6 +77,7 @@ _OWNERS = ("db", "user", "root", "admin", "smtp", "mail", "ftp", "ssh", "mysql",
 _SHORT = "|".join(
     [
         *(f"{owner}[_.]pass|{owner.upper()}_PASS|{owner}Pass" for owner in _OWNERS),
+        *(f"(?<![A-Za-z])(?:{owner}pass|{owner.upper()}PASS)" for owner in _OWNERS),
         *(f"{owner}_pw|{owner.upper()}_PW" for owner in ("db", "user", "root", "admin", "clou")),
         "(?:AUTH|NONCE|LOGGED_IN)_SALT|LOGGED_IN_KEY",
     ]
@@ -87,10 +98,13 @@ ANCHORS = (
     *dict.fromkeys(form for *_, word in _STRONG for form in (word, word.title(), word.upper())),
     *("id", "Id", "ID"),
     *("_pass", ".pass", "_PASS", "Pass", "_pw", "_PW", "_SALT", "LOGGED_IN_KEY"),
+    *(form for owner in _OWNERS for form in (f"{owner}pass", f"{owner}PASS".upper())),
 )
 
+_PASS = "|".join(map(str.upper, ("", *_OWNERS)))
+
 VARIABLE = (
-    rf"(?:{'|'.join('_?'.join(words).upper() for words in _STRONG)}|SECRET_?ID|(?<![A-Z])PASS)"
+    rf"(?:{'|'.join('_?'.join(words).upper() for words in _STRONG)}|SECRET_?ID|(?<![A-Z])(?:{_PASS})PASS)"
     rf"(?:_(?:{'|'.join(map(str.upper, _SUFFIXES))}|[0-9]{{1,2}})){{0,2}}"
 )
 """Strong names of environment variables."""
@@ -137,3 +151,11 @@ WEAK_IS = (
 """Weak names with the sign after them."""
 
 WEAK_ANCHORS = tuple(form for word in _WEAK for form in (word, word.title(), word.upper()))
+
+_SHORTEST = "|".join(
+    rf"""{name}{sign}[:=> \t]*""" for name in ("pw", "PW") for sign in (":", "=", '":', "':", " =", " :")
+)
+SHORT_ANCHORS = ("pass", "Pass", "PASS", "pw", "PW")
+
+SHORT_IS = rf"(?<![A-Za-z])(?:{_weak(('pass', 'Pass', 'PASS'))}|{_SHORTEST})"
+"""Short names for a password with the sign after them."""

@@ -35,6 +35,8 @@ _SAID_ANCHORS = (
 )
 _SAID = "|".join(_SAID_ANCHORS)
 
+_WHOSE = r"(?:[ ](?:for|of)(?:[ ][A-Za-z0-9_.@'`*-]+){1,4}|[ ]\([^()\n]+\))"  # Password for root
+
 TELLING = (
     Rule(
         "secret-cell",
@@ -62,7 +64,10 @@ TELLING = (
     ),
     Rule(
         "secret-said",
-        context=rf"(?:{_SAID})[ ](?:is|was|to|will be)(?:[ ]now)?:?[ ][\"'`*]{{0,3}}",
+        context=(
+            rf"(?:{_SAID})(?:(?:{_WHOSE})?[ ](?:is|was|to|will be)(?:[ ]now)?:?|(?:{_WHOSE})[ ]?[:=])"
+            r"[ ][\"'`*]{0,3}"
+        ),
         value=rf"[^{STOP}*][^{STOP}]{{4,}}[^{STOP}.:!?*](?=[\s\"'`,;.:!?)*\]]|\Z)",
         anchors=_SAID_ANCHORS,
         checks=(said,),
@@ -74,6 +79,10 @@ TELLING = (
             "I set the password to **canary0123**!",
             "secret key is: canary0123",
             "API Key is canary0123",
+            "Password for root: canary0123",
+            "the password for the new db: `canary0123`",
+            "The password of bob@example.com is canary0123",
+            "Password (admin): canary0123",
         ),
         near_misses=(
             "The password is required.",
@@ -83,6 +92,9 @@ TELLING = (
             "set the password to something better",
             "The API key is stored in config1.yaml",
             "The password is sha256(password1)",
+            "Password for the user: required",
+            "the password of the user: see config1.yaml",
+            "Password (8-20 characters): required",
         ),
     ),
     Rule(
