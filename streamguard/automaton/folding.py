@@ -9,8 +9,13 @@ from functools import lru_cache
 __all__ = ["fold", "fold_text", "shows_nothing"]
 
 _OTHER = re.compile(r"[^\t\n\r\x20-\x7e]")
-_VARIATION = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef\u034f\u115f\u1160\u3164\uffa0]")
-"""Selectors of a form, the joiner of graphemes, fillers: marks and letters that show nothing."""
+_INVISIBLE = re.compile(
+    "[\ufe00-\ufe0f\u180b-\u180f\U000e0000-\U000e0fff\u034f\u115f\u1160\u17b4\u17b5"
+    "\u2065\u3164\uffa0\ufff0-\ufff8]"
+)
+"""Selectors of a form, the joiner of graphemes, fillers, vowels that are not written, code
+points that are to show nothing once they mean something."""
+_LINE_BREAKS = "\u2028\u2029"
 
 
 @lru_cache(maxsize=8192)
@@ -19,12 +24,15 @@ def fold(char: str) -> str:
 
     Other forms are full-width, mathematical, circled and the like: what NFKC makes one ASCII
     character of. Nothing is shown by characters of the categories Cc and Cf (tab and line breaks
-    aside), by variation selectors and fillers.
+    aside), by variation selectors, fillers and the like. Unicode's separators of lines and
+    paragraphs are line breaks.
     """
     if not _OTHER.match(char):
         return char
-    if unicodedata.category(char) in ("Cc", "Cf") or _VARIATION.match(char):
+    if unicodedata.category(char) in ("Cc", "Cf") or _INVISIBLE.match(char):
         return ""
+    if char in _LINE_BREAKS:
+        return "\n"
     plain = unicodedata.normalize("NFKC", char)
     return plain if len(plain) == 1 and plain.isascii() else char
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from streamguard.automaton import Matcher, Pattern, parse
-from streamguard.redact.obfuscation import with_breaks
+from streamguard.redact.obfuscation import unescaped, with_breaks
 from streamguard.redact.placeholder import PLACEHOLDER, placeholder_of
 from streamguard.redact.rule import Rule
 from streamguard.session import Bound, PatternError
@@ -46,7 +46,8 @@ def compiled(rules: tuple[Rule, ...], limit: int, *, obfuscated: bool = False) -
         raise
     for rule, derived in zip(rules, matcher.prefilter.derived, strict=False):
         if rule.anchors and not (
-            derived and all(any(anchor in string for anchor in rule.anchors) for string in derived.strings)
+            derived
+            and all(any(anchor in unescaped(string) for anchor in rule.anchors) for string in derived.strings)
         ):
             raise PatternError(f"rule {rule.id!r}: its pattern does not require its anchors")
     return matcher

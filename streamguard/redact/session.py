@@ -18,7 +18,7 @@ from streamguard.automaton import (
 )
 from streamguard.redact.allowed import Allowed
 from streamguard.redact.compiled import STAGE
-from streamguard.redact.obfuscation import plain, plain_token
+from streamguard.redact.obfuscation import undisguised
 from streamguard.redact.placeholder import Digest, PlaceholderFunction, placeholder
 from streamguard.redact.rule import Rule
 from streamguard.session import End, Finding, FindingHandler, Session, StreamBlocked
@@ -270,7 +270,7 @@ class RedactorSession(Session):
         settings = self._settings
         self._value = Value(decision.tail, rule, self._offset + start, Digest(settings.key), settings.allowed)
         if settings.obfuscated:
-            self._value.plain = plain if settings.rules[rule].checks else plain_token
+            self._value.plain = undisguised(settings.rules[rule])
         self._value.extend(scan.data[start:end])
         return end
 
@@ -283,7 +283,7 @@ class RedactorSession(Session):
                 return rule, end
             value = scan.data[scan.at - decision.age : end]
             if self._settings.obfuscated:
-                value = plain(value)
+                value = undisguised(self._settings.rules[rule])(value)
             if all(check(value) for check in checks):
                 return rule, end
         return None

@@ -39,8 +39,13 @@ def wide(text: str) -> str:
         TOKEN[:10] + "\r\n    " + TOKEN[10:],
         TOKEN[:10] + "\\\n" + TOKEN[10:],
         TOKEN[:10] + "\n> " + TOKEN[10:],
-        TOKEN[:30] + "\n" + TOKEN[30:],
-        TOKEN[:6] + "\n" + TOKEN[6:12] + "\n" + TOKEN[12:30] + "\n" + TOKEN[30:],
+        TOKEN[:26] + "\n" + TOKEN[26:],
+        TOKEN[:6] + "\n" + TOKEN[6:12] + "\n" + TOKEN[12:26] + "\n" + TOKEN[26:],
+        TOKEN[:10] + "=\r\n" + TOKEN[10:26] + "=\r\n" + TOKEN[26:],  # quoted-printable
+        TOKEN[:26] + "  \n" + TOKEN[26:],  # a hard break of Markdown
+        TOKEN[:10] + "\r" + TOKEN[10:26] + "\u2028" + TOKEN[26:],
+        TOKEN.replace("_", "\\_"),
+        TOKEN[:20] + "\u17b4\u17b5\u180b\U000e0041" + TOKEN[20:],
     ],
 )
 def test_a_token_in_disguise_is_found_and_known_again(disguised: str) -> None:
@@ -71,6 +76,81 @@ def test_disguises_obey_the_laws(disguised: str) -> None:
 def test_a_word_on_the_next_line_stays() -> None:
     assert GUARD.scrub(f"{TOKEN}\nThe next line has 12 words.") == f"{MARK}\nThe next line has 12 words."
     assert GUARD.scrub(f"{TOKEN}\n\nnone") == f"{MARK}\n\nnone"
+
+
+ITEMS = (
+    "2. and another",
+    "2) tok_short",
+    "- 2nd item",
+    "DB2_HOST=localhost",
+    "DB2_HOST=",
+    "db2_primary_replica_host: x",
+    "port2=5432",
+    "K8S_CLUSTER_NAME_2 = blue",
+    "2024-01-02 12:00:01 INFO started",
+    "2024-01-02T12:00:01Z started",
+    "20240102 started",
+    "1717171717 started",
+    "12:30 lunch",
+    "host01 sshd[12]: accepted",
+    "I0102 12:00:01.000 1 main.go:12] started",
+    "127.0.0.1 - - [02/Jan/2024]",
+    "web2.example.com/a",
+    "v2",
+    "a1b2c3d Mend the build",
+    "2nd line of prose",
+    "step-2-of-the-installation",
+    "api_v2_of_the_service",
+    "section2(argument)",
+    "--flag2",
+    "/home/user2/notes",
+    "42",
+    "",
+    "plain",
+)
+
+
+@pytest.mark.parametrize("line_break", ["\n", "\r\n", "  \n", "\n> ", "\n\n"])
+@pytest.mark.parametrize("char", ["[A-Za-z0-9]", "[A-Za-z0-9_-]"])
+def test_another_item_on_the_next_line_stays(line_break: str, char: str) -> None:
+    guard = Redactor([Rule("token", rf"(?<![a-z])tok_{char}{{20,}}")], obfuscated=True)
+    for item in ITEMS:
+        text = f"API_KEY={TOKEN}{line_break}{item}\n"
+        assert guard.scrub(text) == text.replace(TOKEN, MARK)
+        cut = text.replace(TOKEN, TOKEN[:12])  # too short to be one
+        assert guard.scrub(cut) == cut
+
+
+def test_tokens_in_a_list_are_each_found() -> None:
+    guard = Redactor([Rule("token", r"(?<![a-z])tok-[A-Za-z0-9_-]{20,}")], obfuscated=True)
+    token = "tok-" + "Canary12" * 4
+    mark = f"[REDACTED:token:{digest(token)}]"
+    for form in ("{0}\n{0}\n", "1. {0}\n2. {0}\n", "A_1={0}\nB_2={0}\n", "- {0}\n- {0}", "tok-c1\n{0}"):
+        assert guard.scrub(form.format(token)) == form.format(mark)
+
+
+def test_what_is_below_a_token_is_soon_decided() -> None:
+    session = GUARD.session()
+    session.feed(f"{TOKEN}\nTok")
+    assert session.feed(" ") == f"{MARK}\nTok "
+    session = GUARD.session()
+    assert session.feed(f"{TOKEN}\n{'Canary12' * 5}") == ""
+    assert session.pending == 0
+
+
+def test_parts_with_dots_between_may_all_be_broken() -> None:
+    guard = Redactor(only=["jwt"], obfuscated=True)
+    parts = ["eyJ" + "hbGciOiJIUzI1NiJ9", "eyJ" + "zdWIiOiJDYW5hcnkxMjM0NTY3ODkwIn0", "Canary12" * 5]
+    token = ".".join(parts)
+    mark = f"[REDACTED:jwt:{digest(token)}]"
+    for at in (40, len(token) - 20):
+        assert guard.scrub(f"a {token[:at]}\n{token[at:]} b") == f"a {mark} b"
+
+
+def test_a_checked_value_of_fixed_length_may_be_broken() -> None:
+    guard = Redactor(only=["aws-access-key-id"], obfuscated=True)
+    key = "AKIA" + "CANARY12" * 2
+    assert guard.scrub(f"a {key[:9]}\n{key[9:]}.") == f"a [REDACTED:aws-access-key-id:{digest(key)}]."
 
 
 def test_checks_and_digests_see_the_value_without_its_disguise() -> None:
@@ -105,6 +185,6 @@ def test_a_text_full_of_what_shows_nothing_is_read_in_linear_time() -> None:
 
 
 def test_folding_goes_by_what_is_seen() -> None:
-    assert [fold(char) for char in "aＡ\u3000\u200b\x00\n\té\U0001d552①ﬁ"] == [
-        "a", "A", " ", "", "", "\n", "\t", "é", "a", "1", "ﬁ",
+    assert [fold(char) for char in "aＡ\u3000\u200b\x00\n\té\U0001d552①ﬁ\u2028\u17b4"] == [
+        "a", "A", " ", "", "", "\n", "\t", "é", "a", "1", "ﬁ", "\n", "",
     ]  # fmt: skip
