@@ -4,10 +4,11 @@ An adapter splits each event into the texts it carries, feeds every text to its 
 `Lanes` (the arguments of tool calls to a `JsonLane`), and puts the event back together.
 `Parking` lets held text out before the events that close its lane. `guard_events` iterates
 over the source and closes it. `guard_object` is for what comes whole, `Unchanged` for what
-is only true of text that came through as it was.
+is only true of text that came through as it was, `guard_error` for what an SDK raises.
 """
 
 from streamguard.adapting.cover import Cover
+from streamguard.adapting.errors import ErrorGuard, guard_error
 from streamguard.adapting.events import Adapter, guard_events, guard_events_sync
 from streamguard.adapting.json_lane import JsonLane
 from streamguard.adapting.lanes import LaneFinding, Lanes
@@ -20,6 +21,7 @@ from streamguard.adapting.unchanged import Unchanged
 __all__ = [
     "Adapter",
     "Cover",
+    "ErrorGuard",
     "JsonLane",
     "LaneFinding",
     "Lanes",
@@ -30,6 +32,7 @@ __all__ = [
     "Select",
     "ToolArgsPolicy",
     "Unchanged",
+    "guard_error",
     "guard_events",
     "guard_events_sync",
     "guard_object",

@@ -6,7 +6,7 @@ source. After an error of the source what may still be shown goes out first, the
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterable, Generator, Iterable
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator, Iterable
 from typing import Protocol, TypeVar
 
 from streamguard.drivers import _AsyncStream, _Stream, aclose_source, close_source
@@ -15,6 +15,7 @@ from streamguard.session import End
 __all__ = ["Adapter", "guard_events", "guard_events_sync"]
 
 E = TypeVar("E")
+OnError = Callable[[Exception], Exception] | None
 
 
 class Adapter(Protocol[E]):
@@ -34,13 +35,17 @@ class Adapter(Protocol[E]):
         ...
 
 
-def guard_events(source: AsyncIterable[E], adapter: Adapter[E], /) -> AsyncGenerator[E, None]:
+def guard_events(
+    source: AsyncIterable[E], adapter: Adapter[E], /, *, on_error: OnError = None
+) -> AsyncGenerator[E, None]:
     """Guard an asynchronous stream of events.
 
     Args:
         source: the events. It is closed on every exit: at its end, on an error, when the
             consumer stops early and on cancellation.
         adapter: made for this stream alone.
+        on_error: takes an error of the source and returns what is raised in its place, such as
+            an `ErrorGuard`. By default errors pass.
 
     Yields:
         The events the adapter returns.
@@ -54,19 +59,21 @@ def guard_events(source: AsyncIterable[E], adapter: Adapter[E], /) -> AsyncGener
         raise TypeError(
             f"guard_events() needs an async iterable, not {type(source).__name__}; see guard_events_sync()"
         )
-    return _AsyncStream(_guard(source, adapter), source)
+    return _AsyncStream(_guard(source, adapter, on_error), source)
 
 
-def guard_events_sync(source: Iterable[E], adapter: Adapter[E], /) -> Generator[E, None, None]:
+def guard_events_sync(
+    source: Iterable[E], adapter: Adapter[E], /, *, on_error: OnError = None
+) -> Generator[E, None, None]:
     """Guard a synchronous stream of events; otherwise as `guard_events`."""
     if not hasattr(source, "__iter__"):
         raise TypeError(
             f"guard_events_sync() needs an iterable, not {type(source).__name__}; see guard_events()"
         )
-    return _Stream(_guard_sync(source, adapter), source)
+    return _Stream(_guard_sync(source, adapter, on_error), source)
 
 
-async def _guard(source: AsyncIterable[E], adapter: Adapter[E]) -> AsyncGenerator[E, None]:
+async def _guard(source: AsyncIterable[E], adapter: Adapter[E], on_error: OnError) -> AsyncGenerator[E, None]:
     iterator = aiter(source)
     try:
         failure: Exception | None = None
@@ -76,7 +83,7 @@ async def _guard(source: AsyncIterable[E], adapter: Adapter[E]) -> AsyncGenerato
             except StopAsyncIteration:
                 break
             except Exception as error:
-                failure = error
+                failure = error if on_error is None else on_error(error)
                 break
             for shown in adapter.event(event):
                 yield shown
@@ -89,7 +96,7 @@ async def _guard(source: AsyncIterable[E], adapter: Adapter[E]) -> AsyncGenerato
         await aclose_source(iterator, source)
 
 
-def _guard_sync(source: Iterable[E], adapter: Adapter[E]) -> Generator[E, None, None]:
+def _guard_sync(source: Iterable[E], adapter: Adapter[E], on_error: OnError) -> Generator[E, None, None]:
     iterator = iter(source)
     try:
         failure: Exception | None = None
@@ -99,7 +106,7 @@ def _guard_sync(source: Iterable[E], adapter: Adapter[E]) -> Generator[E, None, 
             except StopIteration:
                 break
             except Exception as error:
-                failure = error
+                failure = error if on_error is None else on_error(error)
                 break
             yield from adapter.event(event)
         yield from adapter.end(End.COMPLETE if failure is None else End.ERROR)
