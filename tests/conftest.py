@@ -1,5 +1,9 @@
+import os
+
 import pytest
 from hypothesis import HealthCheck, settings
+
+os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # or importing it asks the network for a price list
 
 settings.register_profile("default", deadline=None, derandomize=True, database=None, max_examples=100)
 settings.register_profile(

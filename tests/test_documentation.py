@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import io
 import re
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
+ADAPTERS = sorted((ROOT / "integrations").glob("*/README.md"))
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 SNIPPET = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 POLICY = re.compile(r"^```toml\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -46,7 +48,17 @@ def test_the_readme_example_prints_what_its_comment_says() -> None:
 
 
 @pytest.mark.source_tree
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", ADAPTERS, ids=lambda page: page.parent.name)
+def test_what_an_adapters_page_imports_is_there(page: Path) -> None:
+    """Its snippets talk to providers; what they import they can."""
+    for found in SNIPPET.finditer(page.read_text()):
+        tree = compile(found[1], str(page), "exec", ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+        imports = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
+        exec(compile(ast.Module(imports, []), str(page), "exec"), {})  # noqa: S102
+
+
+@pytest.mark.source_tree
+@pytest.mark.parametrize("page", [*PAGES, *ADAPTERS], ids=lambda page: f"{page.parent.name}/{page.name}")
 def test_links_lead_somewhere(page: Path) -> None:
     missing = [link for link in LINK.findall(page.read_text()) if not (page.parent / link).exists()]
     beyond = [
