@@ -18,7 +18,7 @@ from typing import Any, TypeVar, get_origin
 from streamguard import Transformer
 from streamguard.adapting import ReasoningPolicy, ToolArgsPolicy
 from streamguard.session import FindingHandler, StreamGuardError
-from streamguard_openai.errors import guard_error
+from streamguard_openai.errors import CallErrors
 from streamguard_openai.helpers import GuardedManager
 from streamguard_openai.shapes import is_dict
 from streamguard_openai.streams import guarded
@@ -29,7 +29,7 @@ __all__ = ["UnguardedAccessError", "for_call", "wrap"]
 
 C = TypeVar("C")
 
-_ANSWERING = ("create", "parse", "stream", "retrieve", "cancel", "compact")
+_ANSWERING = ("create", "parse", "stream", "retrieve", "update", "cancel", "compact")
 _REFUSED = ("with_raw_response", "with_streaming_response", "connect")
 _FORMATS = ("response_format", "text_format", "parse_as")
 _Branches = Mapping[str, Any]  # the resources below a resource; None where one answers itself
@@ -80,9 +80,10 @@ def wrap(
     """Guard a client of the OpenAI SDK.
 
     `chat.completions`, `completions` and `responses` (and those under `beta`) answer guarded:
-    `create`, `parse`, `stream`, `retrieve`, streaming or not. `with_options` and `copy` keep the
-    guard. `with_raw_response` and `with_streaming_response` refuse. Everything else is the
-    client's own, and not guarded. Content that was asked for as JSON is guarded as JSON.
+    `create`, `parse`, `stream`, `retrieve`, `update`, `cancel`, `compact`, streaming or not, with
+    the errors they raise. `with_options` and `copy` keep the guard. `with_raw_response` and
+    `with_streaming_response` refuse. Everything else is the client's own, and not guarded.
+    Content that was asked for as JSON is guarded as JSON.
 
     Args:
         client: an `OpenAI` or `AsyncOpenAI` client, or one derived from them.
@@ -159,26 +160,16 @@ def _answering(method: Callable[..., Any], target: Any, settings: Settings) -> C
         @functools.wraps(method)
         async def later(self: Any, *args: Any, **kwargs: Any) -> Any:
             chosen = for_call(settings, kwargs)
-            try:
+            with CallErrors(chosen):
                 return _answer(await method(target, *args, **kwargs), chosen)
-            except Exception as error:
-                failure = guard_error(error, chosen)
-                if failure is error:
-                    raise
-            raise failure  # out here, or the error that quotes the text would be its context
 
         return later
 
     @functools.wraps(method)
     def now(self: Any, *args: Any, **kwargs: Any) -> Any:
         chosen = for_call(settings, kwargs)
-        try:
+        with CallErrors(chosen):
             return _answer(method(target, *args, **kwargs), chosen)
-        except Exception as error:
-            failure = guard_error(error, chosen)
-            if failure is error:
-                raise
-        raise failure
 
     return now
 

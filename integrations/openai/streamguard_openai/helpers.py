@@ -7,8 +7,9 @@ is made of guarded chunks.
 from __future__ import annotations
 
 from types import TracebackType
-from typing import Any
+from typing import Any, cast
 
+from streamguard_openai.errors import CallErrors
 from streamguard_openai.streams import guarded
 from streamguard_openai.texts import Settings
 
@@ -22,8 +23,13 @@ class GuardedManager:
         self._manager = manager
         self._settings = settings
 
+    @property  # type: ignore[misc]  # it answers for the class behind it
+    def __class__(self) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride, reportIncompatibleVariableOverride]
+        return cast("Any", type(self._manager))
+
     def __enter__(self) -> Any:
-        return self._guarded(self._manager.__enter__())
+        with CallErrors(self._settings):
+            return self._guarded(self._manager.__enter__())
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -31,7 +37,8 @@ class GuardedManager:
         return self._manager.__exit__(kind, error, trace)
 
     async def __aenter__(self) -> Any:
-        return self._guarded(await self._manager.__aenter__())
+        with CallErrors(self._settings):
+            return self._guarded(await self._manager.__aenter__())
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

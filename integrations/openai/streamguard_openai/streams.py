@@ -7,6 +7,7 @@ The protocol is known by the first event. Everything a stream offers besides ite
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
+from contextlib import suppress
 from types import TracebackType
 from typing import Any, Self, cast, overload
 
@@ -14,6 +15,7 @@ from streamguard import End, Transformer
 from streamguard.adapting import ReasoningPolicy, ToolArgsPolicy, guard_events, guard_events_sync
 from streamguard.session import FindingHandler
 from streamguard_openai.chat import ChatAdapter, CompletionAdapter
+from streamguard_openai.errors import CallErrors
 from streamguard_openai.responses import ResponsesAdapter
 from streamguard_openai.shapes import fields, is_dict, text_of
 from streamguard_openai.texts import Settings
@@ -89,7 +91,7 @@ class GuardedStream(_Delegating):
 
     def __init__(self, stream: Iterable[Any], settings: Settings) -> None:
         super().__init__(stream)
-        self._events = guard_events_sync(stream, StreamAdapter(settings))
+        self._events = guard_events_sync(stream, StreamAdapter(settings), on_error=CallErrors(settings))
 
     def __iter__(self) -> Iterator[Any]:
         return self
@@ -98,13 +100,14 @@ class GuardedStream(_Delegating):
         return next(self._events)
 
     def close(self) -> None:
-        """Close the stream; nothing held is shown."""
+        """Close the stream; nothing held is shown. Another thread may be waiting for an event."""
         try:
             close = getattr(self._stream, "close", None)
             if close is not None:
                 close()
         finally:
-            self._events.close()
+            with suppress(ValueError):  # the generator is running: it ends with the stream
+                self._events.close()
 
     def __enter__(self) -> Self:
         return self
@@ -120,7 +123,7 @@ class AsyncGuardedStream(_Delegating):
 
     def __init__(self, stream: AsyncIterable[Any], settings: Settings) -> None:
         super().__init__(stream)
-        self._events = guard_events(stream, StreamAdapter(settings))
+        self._events = guard_events(stream, StreamAdapter(settings), on_error=CallErrors(settings))
 
     def __aiter__(self) -> AsyncIterator[Any]:
         return self
@@ -129,13 +132,14 @@ class AsyncGuardedStream(_Delegating):
         return await anext(self._events)
 
     async def close(self) -> None:
-        """Close the stream; nothing held is shown."""
+        """Close the stream; nothing held is shown. Another task may be waiting for an event."""
         try:
             close = getattr(self._stream, "close", None) or getattr(self._stream, "aclose", None)
             if close is not None:
                 await close()
         finally:
-            await self._events.aclose()
+            with suppress(RuntimeError):  # the generator is running: it ends with the stream
+                await self._events.aclose()
 
     async def aclose(self) -> None:
         """Close the stream; the same as `close`."""
