@@ -124,7 +124,7 @@ def test_five_hundred_streams_on_one_core_do_not_mix_and_memory_is_flat() -> Non
             gateway.stderr.close()
             resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     print("resident kB in the middle of each round:", memory)
-    assert memory[-1] < memory[1] * 1.1
+    assert memory[-1] < memory[1] * 1.2  # what one round leaves behind would be some 15 MB of 105
 
 
 def test_whatever_goes_wrong_around_them_other_streams_are_right() -> None:
