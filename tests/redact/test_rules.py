@@ -142,6 +142,28 @@ def test_no_part_of_a_secret_is_ever_shown(rule: Rule, text: str) -> None:
         assert expected.startswith(shown)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Access key ID,Secret access key\n{},{}\n",
+        "bob,,{},{},https://example.com/console",
+        "{}:{}",
+        'new BasicAWSCredentials("{}","{}")',
+        "Credentials('{}', '{}')",
+        "| {} | {} |",
+        "{}\n{}\n",
+    ],
+)
+def test_the_secret_of_a_key_is_found_beside_its_redacted_id(text: str) -> None:
+    written = text.format("AKIA" + "QZ7XK2PLM3VB9TWD", "Canary+/0123456789abcdefghijkl" + "MNOPQRSTUV")
+    shown = ALL.scrub(written)
+    assert shown.count("[REDACTED:aws-") == 2
+    assert not CANARIES.search(PLACEHOLDER.sub("", shown))
+    assert stream(ALL, *written) == shown
+    for at in range(len(written)):
+        assert stream(ALL, written[:at], written[at:]) == shown
+
+
 @pytest.mark.parametrize(("rule", "text"), NEAR_MISSES)
 def test_a_near_miss_comes_through(rule: Rule, text: str) -> None:
     for redactor in (Redactor((rule,)), ALL):

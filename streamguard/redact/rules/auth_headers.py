@@ -39,7 +39,16 @@ _EVERYDAY_COOKIES = ("sessionid", "session-token", "_session", "HSID", "SSID")
 _COOKIE = "|".join(map(re.escape, _COOKIES))
 _EVERYDAY_COOKIE = "|".join(_EVERYDAY_COOKIES)
 _FLAGS = r"(?:-u[ ]{0,2}|--(?:proxy-)?user(?:[ ]{1,2}|=)|-U[ ]{1,2})"
-_LOGIN = r"(?:sshpass[ ]{1,2}-p[ ]{0,2}|mysql(?:dump|admin)?[ ](?:[^\n|;&]*[ ])?-p)"
+_LOGIN = "|".join(
+    [
+        r"sshpass[ ]{1,2}-p[ ]{0,2}",
+        r"mysql(?:dump|admin)?[ ](?:[^\n|;&]*[ ])?-p",
+        r"redis-cli[ ](?:[^\n|;&]*[ ])?(?:-a|--pass)[ ]{1,2}",
+        r"mongo(?:sh|dump|restore|export|import)?[ ](?:[^\n|;&]*[ ])?-p[ ]{1,2}",
+        r"ldap(?:search|modify|add|delete|passwd|whoami)[ ](?:[^\n|;&]*[ ])?-w[ ]{1,2}",
+        r"sqlcmd[ ](?:[^\n|;&]*[ ])?-P[ ]{0,2}",
+    ]
+)
 _UNQUOTED = r"""[^\s"'`,;\\<>{}]"""
 
 
@@ -290,21 +299,53 @@ AUTH_HEADERS = (
         "login-password",
         context=rf"(?:{_LOGIN})[\"']?",
         value=r"[^\s\"'`<>$|;&-][^\s\"'`<>|;&]{3,}(?=[\s\"'`|;&]|\Z)",
-        anchors=("sshpass", "mysql"),
+        anchors=("sshpass", "mysql", "redis-cli", "mongo", "ldap", "sqlcmd"),
         checks=(literal,),
-        description="The password given to sshpass or to the clients of MySQL",
-        source="sshpass(1); mysql(1): -p with the password right behind it",
+        description="The password given to sshpass or to the clients of databases and directories",
+        source="sshpass(1); mysql(1): -p with the password right behind it; redis-cli -a, sqlcmd -P",
         examples=(
             "sshpass -p 'Canary12' ssh bob@example.com",
             "sshpass -pCanary12 ssh bob@example.com",
             "mysqldump -u root -pCanary12 app > app.sql",
             "mysql -h db -pcanary0123 app",
+            "redis-cli -h cache -a canary0123 ping",
+            "mongosh -u bob -p 'canary0123' --host db",
+            "ldapsearch -x -D cn=admin -w canary0123",
+            "sqlcmd -S db -U sa -P canary0123",
         ),
         near_misses=(
             "mysql -u root -p app",
             "mysql -u root -p$PASSWORD app",
             "sshpass -p <password> ssh bob@example.com",
             "sshpass -p $PASSWORD ssh",
+            "redis-cli -a $REDIS_PASSWORD ping",
+            "mongosh -u bob -p --host db",
+            "ldapsearch -x -W -D cn=admin",
+        ),
+    ),
+    Rule(
+        "auth-pair",
+        context=(
+            r"""(?:auth[ ]?=[ ]?\(|(?:Basic|Digest)Auth\(|["']auth["'][ ]?(?:=>|:)[ ]?\[)"""
+            r"""[ ]?["'][^"'\n]+["'],[ ]?["']"""
+        ),
+        value=r"""[^\s"'\\]{4,}(?=["'\\]|\Z)""",
+        anchors=("auth", "BasicAuth(", "DigestAuth("),
+        checks=(literal,),
+        description="The password of a pair of name and password that is given to a client of HTTP",
+        source="the documentation of Requests, HTTPX, Go's net/http and Guzzle",
+        examples=(
+            "requests.get(url, auth=('bob', 'canarycanary'))",
+            'HTTPBasicAuth("bob","canarycanary")',
+            'req.SetBasicAuth("bob", "canarycanary")',
+            "'auth' => ['bob', 'canarycanary']",
+        ),
+        near_misses=(
+            "requests.get(url, auth=('user', 'pass'))",
+            'requests.get(url, auth=("bob", "your-password"))',
+            "requests.get(url, auth=(user, password))",
+            "requests.get(url, auth=('bob', os.environ['PASSWORD']))",
+            "'auth' => ['login', 'password']",
         ),
     ),
     Rule(

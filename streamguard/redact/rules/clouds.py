@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from streamguard.redact.checks import base64_key, genuine, random_looking
+from streamguard.redact.placeholder import PLACEHOLDER
 from streamguard.redact.rule import Rule
 from streamguard.redact.rules.boundary import LEFT, STRICT_LEFT, UNMASKED, spellings
 
@@ -29,6 +30,8 @@ _AZURE_LEFT = "|".join(
     ]
 )
 
+_MARK = r"""(?:\\?["'`])"""
+
 CLOUDS = (
     Rule(
         "aws-access-key-id",
@@ -47,7 +50,11 @@ CLOUDS = (
     ),
     Rule(
         "aws-secret-key",
-        context=rf"""{_SECRET_NAME}\\?["']?[ \t]{{0,8}}(?:=>|[:=]{{1,2}}|,)[ \t]{{0,8}}\\?["']?""",
+        # The command line's own tool asks with what it knows already: `[None]:`.
+        context=(
+            rf"""{_SECRET_NAME}(?:\\?["']?[ \t]{{0,8}}(?:=>|[:=]{{1,2}}|,)[ \t]{{0,8}}\\?["']?"""
+            r"""|[ ]\[(?:None|[*]+[A-Za-z0-9/+]{0,4})\]:[ ])"""
+        ),
         value=r"[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])",
         anchors=("ecret", "ECRET"),
         checks=(base64_key,),
@@ -57,10 +64,36 @@ CLOUDS = (
             "aws_secret_access_key = " + _SECRET,
             '{"SecretAccessKey": "' + _SECRET + '", "Expiration": 1}',
             "AWS_SECRET_KEY=" + _SECRET,
+            "AWS Secret Access Key [None]: " + _SECRET + "\n",
+            "AWS Secret Access Key [****************MnOp]: " + _SECRET + "\n",
         ),
         near_misses=(
             "aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/" + "bPxRfiCYEXAMPLEKEY",
             "commit 4b825dc642cb6eb9a060e54bf8d69288fbee4904",
+        ),
+    ),
+    Rule(
+        "aws-secret-key-paired",
+        # The id has been taken out before it: what stands there is its placeholder.
+        # Prose goes on behind a blank: it is not waited for.
+        context=(
+            rf"{PLACEHOLDER}(?:[*`]{{0,2}}[ ]?\|[ ][*`]{{0,2}}|[,:;/]"
+            rf"|{_MARK}[,:]?\s*{_MARK}|(?:\\n|\r?\n|\t)[ \t]*)"
+        ),
+        value=r"[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])",
+        anchors=("[REDACTED:",),
+        checks=(base64_key,),
+        description="AWS secret access keys, right behind a key id that has been redacted",
+        source="the file of credentials that AWS hands out, constructors of its libraries",
+        examples=(
+            "[REDACTED:aws-access-key-id:0123abcd]," + _SECRET + "\n",
+            "[REDACTED:aws-access-key-id]:" + _SECRET,
+            'Credentials("[REDACTED:aws-access-key-id:0123abcd]", "' + _SECRET + '")',
+            "| [REDACTED:aws-access-key-id:0123abcd] | " + _SECRET + " |",
+        ),
+        near_misses=(
+            "[REDACTED:email], 4b825dc642cb6eb9a060e54bf8d69288fbee4904",
+            "[REDACTED:aws-access-key-id:0123abcd],wJalrXUtnFEMI/K7MDENG/" + "bPxRfiCYEXAMPLEKEY",
         ),
     ),
     Rule(
@@ -183,6 +216,45 @@ CLOUDS = (
         near_misses=("abc8Q~short", "abcdefg8Q~" + "a" * 34, "8Q~" + "a" * 34),
     ),
     Rule(
+        "azure-devops",
+        context=(
+            r"(?:(?:AZURE_?DEVOPS|AZDO_|ADO_|VSTS_)[A-Z_]*(?:PAT|TOKEN)|SYSTEM_ACCESSTOKEN"
+            r"|[Aa]zure[ _-]?[Dd]ev[Oo]ps[A-Za-z_ -]*(?:PAT|[Pp]at|[Tt]oken))"
+            r"""\\?["']?[ \t]*(?:=>|[:=]{1,2}|,)[ \t]*\\?["']?"""
+        ),
+        value=r"[a-z2-7]{52}(?![A-Za-z0-9])|[A-Za-z0-9]{84}(?![A-Za-z0-9])",
+        anchors=("AZURE", "AZDO_", "ADO_", "VSTS_", "SYSTEM_ACCESSTOKEN", "zure"),
+        checks=(random_looking,),
+        description="Personal access tokens of Azure DevOps, next to its name",
+        source="Azure DevOps documentation: 52 characters of base32, 84 letters and digits in newer ones",
+        examples=(
+            "AZURE_DEVOPS_EXT_PAT=" + "canary234567abcdefghijklmn" * 2,
+            'AzureDevOpsToken: "' + "Canary12" * 10 + 'abcd"',
+        ),
+        near_misses=(
+            "AZURE_DEVOPS_EXT_PAT=<token>",
+            "AZURE_DEVOPS_EXT_PAT=" + "x" * 52,
+            "canary234567abcdefghijklmn" * 2,
+        ),
+    ),
+    Rule(
+        "azure-function-key",
+        context=r"""azurewebsites\.net/api/[^\s"'?]*\?(?:[^\s"'&=]+=[^\s"'&]*&)*code=""",
+        value=rf"{UNMASKED}[A-Za-z0-9_/+%-]{{40,}}={{0,2}}",
+        anchors=("azurewebsites.net/api/",),
+        description="Keys of Azure Functions in the addresses that call them",
+        source="Azure Functions documentation of access keys: ?code= and 52 to 56 characters",
+        examples=(
+            "https://app.azurewebsites.net/api/run?code=" + _CANARY + "AzFu1234==",
+            "https://app.azurewebsites.net/api/run?name=bob&code=" + _CANARY + "&x=1",
+        ),
+        near_misses=(
+            "https://app.azurewebsites.net/api/run?code=<key>",
+            "https://app.azurewebsites.net/api/run?code=200",
+            "https://app.azurewebsites.net/callback?code=" + _CANARY,
+        ),
+    ),
+    Rule(
         "digitalocean",
         value=rf"{LEFT}do[por]_v1_{UNMASKED}[A-Za-z0-9]{{32,}}",
         anchors=("dop_v1_", "doo_v1_", "dor_v1_"),
@@ -210,6 +282,16 @@ CLOUDS = (
         source="HashiCorp Vault documentation: s. and 24 letters and digits",
         examples=("VAULT_TOKEN=s." + _MIXED[:24], "X-Vault-Token: s." + _MIXED[:24] + "\n"),
         near_misses=("VAULT_TOKEN=s.token", "vault = s." + "configurationForProduction"[:24]),
+    ),
+    Rule(
+        "vault-unseal-key",
+        context=r"(?:Unseal|Recovery) Key(?:[ ][0-9]{1,2})?:[ ]|vault operator unseal[ ]",
+        value=rf"{UNMASKED}[A-Za-z0-9+/]{{40,}}={{0,2}}",
+        anchors=("Unseal Key", "Recovery Key", "vault operator unseal"),
+        description="Shares of the key that opens a HashiCorp Vault",
+        source="HashiCorp Vault documentation: 33 bytes in base64 or hexadecimal",
+        examples=("Unseal Key 1: " + _CANARY[:44], "vault operator unseal " + "canary12" * 8 + "ab"),
+        near_misses=("Unseal Key 1: <key>", "Unseal Key (will be hidden):", "vault operator unseal -reset"),
     ),
     Rule(
         "yandex-cloud",

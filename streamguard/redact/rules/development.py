@@ -22,11 +22,17 @@ _UUID = "[A-Za-z0-9]{8}(?:-[A-Za-z0-9]{4}){3}-[A-Za-z0-9]{12}"
 DEVELOPMENT = (
     Rule(
         "github-classic",
-        value=rf"{LEFT}gh[pour]_{UNMASKED}[A-Za-z0-9]{{20,}}",
+        # Of two that stand without anything between them, the first runs into the second's prefix.
+        value=rf"{LEFT}gh[pour]_{UNMASKED}[A-Za-z0-9]{{20,}}(?:(?<=gh[pours])_[A-Za-z0-9]+)*",
         anchors=("ghp_", "gho_", "ghu_", "ghr_"),
         description="GitHub personal, OAuth, user-to-server and refresh tokens",
         source="GitHub's documentation of token prefixes; open-ended, since lengths have changed",
-        examples=("ghp_" + _CANARY, "https://bob:gho_" + _CANARY + "@github.com/bob/x", r"a\tghu_" + _CANARY),
+        examples=(
+            "ghp_" + _CANARY,
+            "https://bob:gho_" + _CANARY + "@github.com/bob/x",
+            r"a\tghu_" + _CANARY,
+            "ghp_" + _CANARY + "ghp_" + _CANARY,
+        ),
         near_misses=("ghp_short", "ghp_" + "x" * 36, "ghp_<token>", "weighp_" + "a" * 36),
     ),
     Rule(

@@ -152,6 +152,24 @@ MESSAGING = (
         near_misses=("SK", "SK" + "x" * 32, "AC" + "canary12" * 4, "SK" + "canary12" * 5),
     ),
     Rule(
+        "twilio-auth-token",
+        context=r"""(?<![A-Za-z0-9_])AC[0-9a-f][0-9a-f]{31}\\?["'`]?[ ]?[:,;|]\s*\\?["'`]?""",
+        value=r"[0-9a-f]{32}(?![A-Za-z0-9])",
+        anchors=("AC",),
+        checks=(random_looking,),
+        description="Twilio auth tokens, right behind the id of their account",
+        source="Twilio's documentation: 32 hexadecimal digits; how its libraries and curl take the two",
+        examples=(
+            'Client("AC' + "0123abcd" * 4 + '", "' + "ca0123ca4567" * 2 + '89abcdef")',
+            "curl -u AC" + "0123abcd" * 4 + ":" + "ca0123ca4567" * 2 + "89abcdef",
+        ),
+        near_misses=(
+            'Client("AC' + "0123abcd" * 4 + '", auth_token)',
+            'Client("AC' + "0123abcd" * 4 + '", "your_auth_token")',
+            "PAC" + "0123abcd" * 4 + ":" + "01234567" * 4,
+        ),
+    ),
+    Rule(
         "brevo",
         value=rf"{LEFT}x(?:keysib|smtpsib)-{UNMASKED}[A-Za-z0-9]{{32,}}(?:-[A-Za-z0-9]+)?",
         anchors=("xkeysib-", "xsmtpsib-"),

@@ -22,11 +22,16 @@ _PAIR = "c0canary:" + "c1canary"
 REGISTRIES = (
     Rule(
         "npm",
-        value=rf"{LEFT}npm_{UNMASKED}[A-Za-z0-9]{{24,}}",
+        # Of two that stand without anything between them, the first runs into the second's prefix.
+        value=rf"{LEFT}npm_{UNMASKED}[A-Za-z0-9]{{24,}}(?:(?<=npm)_[A-Za-z0-9]+)*",
         anchors=("npm_",),
         description="npm access tokens",
         source="npm's documentation: npm_ and 36 characters, the last six a checksum",
-        examples=("npm_" + _CANARY[:36], "//registry.npmjs.org/:_authToken=npm_" + _CANARY[:36]),
+        examples=(
+            "npm_" + _CANARY[:36],
+            "//registry.npmjs.org/:_authToken=npm_" + _CANARY[:36],
+            2 * ("npm_" + _CANARY),
+        ),
         near_misses=("npm_config_registry", "npm_" + "x" * 36, "npm_lifecycle_event", "pnpm_" + "a" * 36),
     ),
     Rule(
