@@ -59,6 +59,7 @@ class MessagesAdapter(Generic[E]):
         tool_args: ToolArgsPolicy = "guard",
         reasoning: ReasoningPolicy = "guard",
         tool_guard: Transformer | None = None,
+        json_content: bool = False,
         on_finding: FindingHandler | None = None,
     ) -> None:
         """Make the state of one message; the arguments are those of `guard_stream`.
@@ -66,8 +67,9 @@ class MessagesAdapter(Generic[E]):
         Raises:
             ValueError: a policy is unknown.
         """
-        self._policies = Policies(guard, tool_args, reasoning, tool_guard, on_finding)
+        self._policies = Policies(guard, tool_args, reasoning, tool_guard, on_finding, json_content)
         self._lanes = Lanes(guard, on_finding=on_finding)
+        self._text = self._policies.for_text
         self._json = JsonLane(self._policies.for_tools)
         self._blocks: dict[Any, _Block] = {}
         self._dropped: set[Any] = set()
@@ -121,7 +123,7 @@ class MessagesAdapter(Generic[E]):
         if not (isinstance(text, str) and text) or self._keeps(kind):
             safe = guard_block(block, self._policies)
             return [*before, self._numbered(event if safe is block else put(event, content_block=safe))]
-        state.head = self._lanes.feed(index, text)
+        state.head = self._lanes.feed(index, text, guard=self._text if kind == "text" else None)
         state.unchanged.passed(text, state.head)
         citations = get(block, "citations")
         if citations:
@@ -154,7 +156,7 @@ class MessagesAdapter(Generic[E]):
         elif name == "thinking" and self._policies.reasoning != "guard":
             return [] if self._policies.reasoning == "drop" else [self._numbered(event)]
         else:
-            shown = self._lanes.feed(index, text)
+            shown = self._lanes.feed(index, text, guard=self._text if name == "text" else None)
             if name == "thinking":
                 state.unchanged.passed(text, shown)
         state.template, state.field = event, name

@@ -7,8 +7,10 @@ Everything else of the client is the client's own.
 
 from __future__ import annotations
 
-import inspect
-from typing import Any, TypeVar, cast
+from collections.abc import Mapping
+from dataclasses import replace
+from inspect import isawaitable
+from typing import Any, TypeVar, cast, get_origin
 
 from streamguard import Transformer
 from streamguard.adapting import Cover, ReasoningPolicy, ToolArgsPolicy
@@ -34,7 +36,8 @@ def wrap(
 ) -> C:
     """Return a client whose messages are guarded.
 
-    `create` (streamed or not), `stream` and `parse` of `messages` and `beta.messages` are. Copies
+    `create` (streamed or not), `stream` and `parse` of `messages` and `beta.messages` are, with the
+    errors they raise. Text that was asked for as JSON is guarded as JSON. Copies
     (`copy`, `with_options`) are guarded like it. What gives out text unguarded (`with_raw_response`,
     `with_streaming_response`, `tool_runner`, `thread`, `batches.results`, `completions`) raises
     `AttributeError`: use the client itself for that.
@@ -117,25 +120,45 @@ class _Messages(Cover):
         return _Batches(self._inner.batches, self._policies)
 
     def create(self, *args: Any, **kwargs: Any) -> Any:
-        result = self._inner.create(*args, **kwargs)
-        streamed = bool(kwargs.get("stream"))
-        if inspect.isawaitable(result):
-            return self._later(result, streamed=streamed)
-        return self._now(result, streamed=streamed)
+        return self._answer(self._inner.create, args, kwargs, streamed=bool(kwargs.get("stream")))
 
     def parse(self, *args: Any, **kwargs: Any) -> Any:
-        result = self._inner.parse(*args, **kwargs)
-        return self._later(result) if inspect.isawaitable(result) else self._now(result)
+        return self._answer(self._inner.parse, args, kwargs, streamed=False)
 
     def stream(self, *args: Any, **kwargs: Any) -> Any:
-        return guard_any(self._inner.stream(*args, **kwargs), self._policies)
+        policies = _for_call(self._policies, kwargs)
+        with policies.for_errors:
+            return guard_any(self._inner.stream(*args, **kwargs), policies)
 
-    def _now(self, result: Any, *, streamed: bool = False) -> Any:
-        if streamed:
-            return guard_any(result, self._policies)
-        if not isinstance(get(result, "content"), list):
-            raise TypeError(f"{type(result).__name__} is no message and cannot be guarded")
-        return guard_message(result, self._policies)
+    def _answer(self, method: Any, args: Any, kwargs: Any, *, streamed: bool) -> Any:
+        policies = _for_call(self._policies, kwargs)
+        with policies.for_errors:
+            result = method(*args, **kwargs)
+            return (
+                _later(result, policies, streamed)
+                if isawaitable(result)
+                else _now(result, policies, streamed)
+            )
 
-    async def _later(self, result: Any, *, streamed: bool = False) -> Any:
-        return self._now(await result, streamed=streamed)
+
+def _now(result: Any, policies: Policies, streamed: bool) -> Any:  # noqa: FBT001
+    if streamed:
+        return guard_any(result, policies)
+    if not isinstance(get(result, "content"), list):
+        raise TypeError(f"{type(result).__name__} is no message and cannot be guarded")
+    return guard_message(result, policies)
+
+
+async def _later(result: Any, policies: Policies, streamed: bool) -> Any:  # noqa: FBT001
+    with policies.for_errors:
+        return _now(await result, policies, streamed)
+
+
+def _for_call(policies: Policies, asked: Mapping[str, Any]) -> Policies:
+    """Where JSON was asked for, the text is JSON."""
+    form = asked.get("output_format")
+    if not (isinstance(form, type) or get_origin(form) is not None):
+        forms = (form, get(asked.get("output_config"), "format"))
+        if not any(str(get(one, "type")).startswith("json") for one in forms):
+            return policies
+    return replace(policies, json_content=True)

@@ -55,6 +55,7 @@ def guard_response(
     tool_args: ToolArgsPolicy = "guard",
     reasoning: ReasoningPolicy = "guard",
     tool_guard: Transformer | None = None,
+    json_content: bool = False,
     on_finding: FindingHandler | None = None,
 ) -> M:
     """Guard a message that was not streamed.
@@ -66,6 +67,7 @@ def guard_response(
         reasoning: what happens to thinking. A signature is kept only with unchanged thinking,
             else it is empty; dropped thinking leaves no block.
         tool_guard: what the input of tools goes through; by default `guard`.
+        json_content: the text is JSON (a structured output); only its strings are guarded.
         on_finding: called with each finding.
 
     Returns:
@@ -75,7 +77,8 @@ def guard_response(
         ValueError: a policy is unknown.
         LimitExceededError: a stage was told to raise on a limit.
     """
-    return cast("M", guard_message(message, Policies(guard, tool_args, reasoning, tool_guard, on_finding)))
+    policies = Policies(guard, tool_args, reasoning, tool_guard, on_finding, json_content)
+    return cast("M", guard_message(message, policies))
 
 
 def guard_message(message: Any, policies: Policies) -> Any:
@@ -114,7 +117,7 @@ def guard_block(block: Any, policies: Policies, end: End = End.COMPLETE) -> Any:
         if policies.reasoning == "keep" or not isinstance(text, str):
             return block
         signed = bool(get(block, "signature"))  # only complete thinking is
-        safe = _text(text, policies, End.COMPLETE if signed else end)
+        safe = _text(text, policies.guard, policies, End.COMPLETE if signed else end)
         return block if safe == text else put(block, thinking=safe, signature="")
     if kind in TOOL_BLOCKS:
         return _tool_block(block, policies)
@@ -143,15 +146,15 @@ def _end(blocks: Sequence[object], index: int, last: End) -> End:
     return End.TOOL_CALL if get(blocks[index + 1], "type") in TOOL_BLOCKS else End.COMPLETE
 
 
-def _text(text: str, policies: Policies, end: End) -> str:
-    session = policies.guard.session(on_finding=policies.on_finding)
+def _text(text: str, guard: Transformer, policies: Policies, end: End) -> str:
+    session = guard.session(on_finding=policies.on_finding)
     return session.feed(text) + session.flush(end)
 
 
 def _text_block(block: Any, policies: Policies, end: End) -> Any:
     changes: dict[str, object] = {}
     text = get(block, "text")
-    if isinstance(text, str) and (safe := _text(text, policies, end)) != text:
+    if isinstance(text, str) and (safe := _text(text, policies.for_text, policies, end)) != text:
         changes["text"] = safe
     citations, parsed = get(block, "citations"), get(block, "parsed_output")
     if citations and (new := guard_leaves(citations, policies)) is not citations:

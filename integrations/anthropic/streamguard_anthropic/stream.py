@@ -8,9 +8,10 @@ snapshot, `text_stream` and final message are then built from guarded events, by
 from __future__ import annotations
 
 import inspect
-from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Generator, Iterable, Iterator
+from dataclasses import replace
 from types import TracebackType
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast, get_origin
 
 from streamguard import Transformer
 from streamguard.adapting import ReasoningPolicy, ToolArgsPolicy, guard_events, guard_events_sync
@@ -32,6 +33,7 @@ def guard_stream(
     tool_args: ToolArgsPolicy = "guard",
     reasoning: ReasoningPolicy = "guard",
     tool_guard: Transformer | None = None,
+    json_content: bool = False,
     on_finding: FindingHandler | None = None,
 ) -> S:
     """Guard a stream of messages' events, synchronous or asynchronous.
@@ -46,6 +48,8 @@ def guard_stream(
             Dropped thinking leaves no block, and the later blocks are counted anew.
         tool_guard: what arguments go through; by default `guard`. A `PreambleTrimmer` has no
             place there.
+        json_content: the text is JSON (a structured output); only its strings are guarded. So it
+            is wherever the SDK's helper parses it.
         on_finding: called with each finding, a `LaneFinding` for what streams.
 
     Returns:
@@ -56,7 +60,7 @@ def guard_stream(
         ValueError: a policy is unknown.
         TypeError: this is no stream.
     """
-    policies = Policies(guard, tool_args, reasoning, tool_guard, on_finding)
+    policies = Policies(guard, tool_args, reasoning, tool_guard, on_finding, json_content)
     return cast("S", guard_any(stream, policies))
 
 
@@ -65,9 +69,9 @@ def guard_any(stream: Any, policies: Policies) -> Any:
     if hasattr(stream, "_raw_stream"):
         return _rebuilt(stream, policies)
     if hasattr(stream, "__aiter__"):
-        return _AsyncCover(stream, _adapter(policies))
+        return _AsyncCover(stream, policies)
     if hasattr(stream, "__iter__"):
-        return _Cover(stream, _adapter(policies))
+        return _Cover(stream, policies)
     if hasattr(stream, "__aenter__"):
         return _AsyncManager(stream, policies)
     if hasattr(stream, "__enter__"):
@@ -81,6 +85,7 @@ def _adapter(policies: Policies) -> MessagesAdapter[Any]:
         tool_args=policies.tool_args,
         reasoning=policies.reasoning,
         tool_guard=policies.tool_guard,
+        json_content=policies.json_content,
         on_finding=policies.on_finding,
     )
 
@@ -91,14 +96,22 @@ def _rebuilt(helper: Any, policies: Policies) -> Any:
     options: dict[str, object] = {}
     if "output_format" in inspect.signature(kind).parameters:
         own = cast("dict[str, object]", vars(helper))
-        (options["output_format"],) = (own[name] for name in own if name.endswith("__output_format"))
+        (form,) = (own[name] for name in own if name.endswith("__output_format"))
+        options["output_format"] = form
+        if isinstance(form, type) or get_origin(form) is not None:  # it will be parsed
+            policies = replace(policies, json_content=True)
     return kind(guard_any(helper._raw_stream, policies), **options)
 
 
 class _Delegate:
-    """Leaves what it does not have itself to the object behind it."""
+    """Leaves what it does not have itself to the object behind it, `isinstance` included."""
 
     _source: Any
+
+    @property  # type: ignore[misc]  # it answers for the class behind it
+    def __class__(self) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride, reportIncompatibleVariableOverride]
+        kind = cast("Any", type(self._source))
+        return type(self) if kind.__module__ == "builtins" else kind  # lists and generators are used by type
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):  # what the SDK keeps there is not guarded
@@ -107,9 +120,11 @@ class _Delegate:
 
 
 class _Cover(_Delegate, Generic[E]):
-    def __init__(self, source: Iterable[E], adapter: MessagesAdapter[E]) -> None:
+    def __init__(self, source: Iterable[E], policies: Policies) -> None:
         self._source = source
-        self._events = guard_events_sync(source, adapter)
+        self._events: Generator[E, None, None] = guard_events_sync(
+            source, _adapter(policies), on_error=policies.for_errors
+        )
 
     def __iter__(self) -> Iterator[E]:
         return self
@@ -134,9 +149,11 @@ class _Cover(_Delegate, Generic[E]):
 
 
 class _AsyncCover(_Delegate, Generic[E]):
-    def __init__(self, source: AsyncIterable[E], adapter: MessagesAdapter[E]) -> None:
+    def __init__(self, source: AsyncIterable[E], policies: Policies) -> None:
         self._source = source
-        self._events = guard_events(source, adapter)
+        self._events: AsyncGenerator[E, None] = guard_events(
+            source, _adapter(policies), on_error=policies.for_errors
+        )
 
     def __aiter__(self) -> AsyncIterator[E]:
         return self
@@ -170,7 +187,8 @@ class _Manager(_Delegate):
         self._policies = policies
 
     def __enter__(self) -> Any:
-        return guard_any(self._source.__enter__(), self._policies)
+        with self._policies.for_errors:
+            return guard_any(self._source.__enter__(), self._policies)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -184,7 +202,8 @@ class _AsyncManager(_Delegate):
         self._policies = policies
 
     async def __aenter__(self) -> Any:
-        return guard_any(await self._source.__aenter__(), self._policies)
+        with self._policies.for_errors:
+            return guard_any(await self._source.__aenter__(), self._policies)
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

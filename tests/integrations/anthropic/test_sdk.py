@@ -7,6 +7,7 @@ import copy
 import json
 import sys
 import threading
+import traceback
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -34,6 +35,7 @@ from anthropic_events import (
 )
 
 anthropic = pytest.importorskip("anthropic")
+pydantic = pytest.importorskip("pydantic")
 
 ASKED: dict[str, Any] = {
     "model": "m",
@@ -66,6 +68,7 @@ class _Upstream(ThreadingHTTPServer):
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
+        self.status = 200
         self.body = written(EVENTS)
         self.whole: dict[str, Any] = WHOLE
 
@@ -79,9 +82,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        streamed = asked.get("stream")
+        streamed = asked.get("stream") and self.server.status == 200
         body = self.server.body if streamed else json.dumps(self.server.whole).encode()
-        self.send_response(200)
+        self.send_response(self.server.status)
         self.send_header("content-type", "text/event-stream" if streamed else "application/json")
         self.send_header("content-length", str(len(body)))
         self.send_header("request-id", "req_1")
@@ -239,6 +242,124 @@ def test_an_error_event_raises_as_in_the_sdk_after_what_is_decided(client: Any, 
     with pytest.raises(anthropic.APIStatusError), wrap(client, GUARD).messages.stream(**ASKED) as stream:
         seen.extend(stream.text_stream)
     assert "".join(seen) == "key "
+
+
+ERROR = {"type": "error", "error": {"type": "overloaded_error", "message": f"bad {TOKEN}"}}
+
+
+def quotes_nothing(error: Any) -> None:
+    said = [str(error), repr(error), repr(vars(error)), *traceback.format_exception(error)]
+    assert TOKEN not in "".join(said)
+    assert "REDACTED" in str(error)
+    assert error.body["error"]["type"] == "overloaded_error"
+    assert error.body["error"]["message"].startswith("bad [REDACTED")
+    assert error.__cause__ is error.__context__ is None
+
+
+@names
+def test_errors_of_the_api_are_guarded(client: Any, upstream: _Upstream, name: str) -> None:
+    upstream.status, upstream.whole = 529, ERROR
+    safe = resource(wrap(client, GUARD), name)
+    for call in (safe.create, safe.parse, lambda **asked: safe.stream(**asked).__enter__()):
+        with pytest.raises(anthropic.APIStatusError) as caught:
+            call(**ASKED)
+        quotes_nothing(caught.value)
+        assert caught.value.status_code == 529
+        assert TOKEN not in caught.value.response.text
+    upstream.status, upstream.body = 200, written([*message(start(0))[:2], ERROR])
+    with pytest.raises(anthropic.APIStatusError) as caught:
+        list(safe.create(**ASKED, stream=True))
+    quotes_nothing(caught.value)
+    with pytest.raises(anthropic.APIStatusError) as caught, safe.stream(**ASKED) as stream:
+        stream.until_done()
+    quotes_nothing(caught.value)
+
+
+@pytest.mark.asyncio
+@names
+async def test_errors_of_the_api_are_guarded_async(upstream: _Upstream, name: str) -> None:
+    upstream.status, upstream.whole = 529, ERROR
+    async with asynchronous(upstream) as client:
+        safe = resource(wrap(client, GUARD), name)
+        for call in (safe.create(**ASKED), safe.stream(**ASKED).__aenter__()):
+            with pytest.raises(anthropic.APIStatusError) as caught:
+                await call
+            quotes_nothing(caught.value)
+        upstream.status, upstream.body = 200, written([*message(start(0))[:2], ERROR])
+        with pytest.raises(anthropic.APIStatusError) as caught:
+            [event async for event in await safe.create(**ASKED, stream=True)]
+        quotes_nothing(caught.value)
+
+
+class Answer(pydantic.BaseModel):
+    """A structured output."""
+
+    a: int
+    b: str
+
+
+SCHEMA = {"type": "json_schema", "schema": {"type": "object"}}
+VALID = json.dumps({"a": 1, "b": f"the <think> tag {TOKEN}"})
+ASKED_JSON: dict[str, Any] = {**ASKED, "output_config": {"format": SCHEMA}}
+
+
+@names
+def test_a_structured_output_stays_valid_while_it_streams(
+    client: Any, upstream: _Upstream, name: str
+) -> None:
+    upstream.body = written(message(start(0), *(delta(0, char) for char in VALID), stop(0)))
+    safe = resource(wrap(client, GUARD), name)
+    with safe.stream(**ASKED, output_format=Answer) as stream:
+        final = stream.get_final_message()
+    assert final.content[0].parsed_output == Answer(a=1, b="the ")
+    with resource(client, name).stream(**ASKED, output_format=Answer) as stream:
+        assert guard_stream(stream, GUARD).get_final_message().content[0].parsed_output.b == "the "
+    shown = safe.create(**ASKED_JSON, stream=True)
+    text = "".join(getattr(getattr(event, "delta", None), "text", "") for event in shown)
+    assert json.loads(text) == {"a": 1, "b": "the "}
+    shown = guard_stream(resource(client, name).create(**ASKED, stream=True), GUARD, json_content=True)
+    text = "".join(getattr(getattr(event, "delta", None), "text", "") for event in shown)
+    assert json.loads(text) == {"a": 1, "b": "the "}
+
+
+@names
+def test_a_structured_output_that_comes_whole_stays_valid(
+    client: Any, upstream: _Upstream, name: str
+) -> None:
+    upstream.whole = {**WHOLE, "content": [{"type": "text", "text": VALID}]}
+    safe = resource(wrap(client, GUARD), name)
+    parsed = safe.parse(**ASKED, output_format=Answer)
+    assert json.loads(parsed.content[0].text) == {"a": 1, "b": "the "}
+    assert parsed.parsed_output == Answer(a=1, b="the ")
+    assert json.loads(safe.create(**ASKED_JSON).content[0].text) == {"a": 1, "b": "the "}
+    bare = resource(client, name).create(**ASKED)
+    assert json.loads(guard_response(bare, GUARD, json_content=True).content[0].text)["b"] == "the "
+
+
+@names
+def test_an_output_that_does_not_fit_is_not_quoted(client: Any, upstream: _Upstream, name: str) -> None:
+    upstream.whole = {**WHOLE, "content": [{"type": "text", "text": json.dumps({"a": TOKEN})}]}
+    with pytest.raises(pydantic.ValidationError) as caught:
+        resource(wrap(client, GUARD), name).parse(**ASKED, output_format=Answer)
+    assert TOKEN not in str(caught.value) + repr(caught.value.errors())
+    assert caught.value.__cause__ is caught.value.__context__ is None
+    assert [line["loc"] for line in caught.value.errors()] == [("a",), ("b",)]
+
+
+@pytest.mark.asyncio
+async def test_a_guarded_stream_passes_for_the_sdks(client: Any, upstream: _Upstream) -> None:
+    safe = wrap(client, GUARD).messages
+    with safe.create(**ASKED, stream=True) as stream:
+        assert isinstance(stream, anthropic.Stream)
+    manager = safe.stream(**ASKED)
+    assert isinstance(manager, anthropic.MessageStreamManager)
+    with manager as helper:
+        assert isinstance(helper, anthropic.MessageStream)
+    async with asynchronous(upstream) as bare:
+        async with await wrap(bare, GUARD).messages.create(**ASKED, stream=True) as answer:
+            assert isinstance(answer, anthropic.AsyncStream)
+        assert isinstance(wrap(bare, GUARD).messages.stream(**ASKED), anthropic.AsyncMessageStreamManager)
+    assert not isinstance(guard_stream([], GUARD), list)
 
 
 @pytest.mark.asyncio
