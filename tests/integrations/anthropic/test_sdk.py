@@ -358,7 +358,10 @@ async def test_a_guarded_stream_passes_for_the_sdks(client: Any, upstream: _Upst
     async with asynchronous(upstream) as bare:
         async with await wrap(bare, GUARD).messages.create(**ASKED, stream=True) as answer:
             assert isinstance(answer, anthropic.AsyncStream)
-        assert isinstance(wrap(bare, GUARD).messages.stream(**ASKED), anthropic.AsyncMessageStreamManager)
+        manager = wrap(bare, GUARD).messages.stream(**ASKED)
+        assert isinstance(manager, anthropic.AsyncMessageStreamManager)
+        async with manager as helper:
+            assert isinstance(helper, anthropic.AsyncMessageStream)
     assert not isinstance(guard_stream([], GUARD), list)
 
 
