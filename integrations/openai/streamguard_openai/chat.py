@@ -1,52 +1,57 @@
 """Streams of chat completions, and of the older completions.
 
 A lane is the text of one field of one choice: `(0, "content")`,
-`(0, "tool_calls", 1, "function", "arguments")`. Unknown strings of a delta are lanes too.
-A choice's lanes are closed by its finish reason and by nothing else: text that goes on behind
-a call of a tool may still stand in a fence that was opened before it. So what is held comes
-out right before the finish reason, in a chunk that has the lane's field and no other.
+`(0, "tool_calls", 1, "function", "arguments")`. Unknown strings of a delta are lanes too, and so
+are all strings of a chunk or a choice that is none of the protocol's.
+
+Nothing closes a lane but the end of the response: some servers put a finish reason on every
+chunk, and text that goes on behind a call of a tool may still stand in a fence that was opened
+before it. So a chunk with a finish reason waits until it is known whether its choice goes on. If
+it does, the chunk leaves as it came, and the lanes stay where they are. At the end of the response,
+which a chunk tells that has the usage and no text, or one with another `id`, what is held comes out
+right before the finish reason, in a chunk that has the lane's field and no other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any, cast
 
 from streamguard import End, Transformer
 from streamguard.adapting import Path, ReasoningPolicy, ToolArgsPolicy
 from streamguard.session import FindingHandler
+from streamguard_openai.chunks import (
+    IDENTITY,
+    NESTED,
+    Template,
+    alone,
+    emptied,
+    held,
+    index_of,
+    is_choice,
+    names_tool,
+    says_anything,
+    speaks,
+)
 from streamguard_openai.logprobs import says
 from streamguard_openai.messages import guard_message
 from streamguard_openai.shapes import (
     DROPPED,
     fields,
     fields_or_none,
-    graft,
     has_fields,
     is_sequence,
-    only,
+    text_of,
     with_fields,
 )
+from streamguard_openai.signed import SIGNED, Signatures
 from streamguard_openai.texts import KEPT, Role, Settings, Texts, role_of, walk
 
 __all__ = ["ChatAdapter", "CompletionAdapter", "end_of"]
 
-_IDENTITY = ("id", "object", "created", "model", "system_fingerprint", "service_tier", "provider")
-_SILENT = frozenset({*_IDENTITY, "choices", "obfuscation"})
-_NESTED = frozenset(
-    {
-        "audio",
-        "content",
-        "function_call",
-        "provider_specific_fields",
-        "reasoning",
-        "reasoning_content",
-        "reasoning_details",
-        "thinking",
-        "thinking_blocks",
-        "tool_calls",
-    }
-)  # fields of a delta that carry pieces of texts further inside; others come whole
+_SILENT = frozenset({*IDENTITY, "choices", "obfuscation"})
+_WHOLE = -1  # in place of a choice: lanes of what is no chunk
+_MOST = 16  # chunks of a choice that wait
 _ENDS = {
     **dict.fromkeys(("stop", "stop_sequence", "end_turn", "eos", "eos_token", "completed"), End.COMPLETE),
     **dict.fromkeys(("tool_calls", "function_call", "tool_use"), End.TOOL_CALL),
@@ -62,12 +67,24 @@ def end_of(reason: object) -> End:
 class ChatAdapter:
     """Guards the chunks of one chat completion: objects of the SDK, or dictionaries.
 
-    *Delay*: that of the guard, lane by lane; nothing else waits. *Memory*: the sessions, and
-    one chunk for each lane. Chunks are never changed: what differs is a copy. A chunk of which
-    nothing is left is not sent.
+    *Delay*: that of the guard, lane by lane; and a finish reason, or the usage, waits for what
+    follows. *Memory*: the sessions, one chunk for each lane, and those that wait, at most 16 a
+    choice. Chunks are never changed: what differs is a copy. A chunk of which nothing is left is
+    not sent.
     """
 
-    __slots__ = ("_ends", "_templates", "_texts")
+    __slots__ = (
+        "_call",
+        "_ends",
+        "_id",
+        "_shifting",
+        "_signatures",
+        "_tail",
+        "_templates",
+        "_texts",
+        "_usage",
+        "_waiting",
+    )
 
     def __init__(
         self,
@@ -90,59 +107,145 @@ class ChatAdapter:
             on_finding: called with each finding.
         """
         self._texts = Texts(Settings(guard, tool_args, reasoning, tool_guard, json_content, on_finding))
-        self._templates: dict[Path, tuple[Any, Any, Path]] = {}  # the last chunk of a lane
-        self._ends: dict[int, End] = {}
+        self._signatures = Signatures(self._texts)
+        self._templates: dict[Path, Template] = {}
+        self._ends: dict[int, End] = {}  # of choices that have not gone on since
+        self._waiting: dict[int, list[Any]] = {}  # chunks that finish a choice, and those behind them
+        self._tail: Any = None  # the usage, of a response that has no finish reason
+        self._usage: Any = None  # of the last chunk
+        self._call: dict[int, str] = {}  # the call of a choice, where calls are not numbered
+        self._id = ""
+        self._shifting = False  # every chunk has an id of its own
 
     def event(self, chunk: Any, /) -> Iterable[Any]:
         """Take the next chunk and return what may be shown now."""
         data = fields_or_none(chunk)
         if data is None:
             return [self._texts.leaves("event", chunk)]
-        choices = data.get("choices")
+        choices: Any = data.get("choices")
         listed = is_sequence(choices)
+        usage = data.get("usage")
+        before: list[Any] = []
+        if listed and choices and data.get("id") != self._id:
+            before += self._identified(data.get("id"))
+        silent = usage is not None and not (listed and any(map(speaks, choices)))
+        if self._ends or self._tail is not None:
+            before += self._going(choices if listed else (), silent=silent)
+        self._usage = usage
         changes: dict[str, Any] = {}
         says_more = False
+        failed = data.get("error") is not None and not choices
         for name, value in data.items():
             if value is None or (name in _SILENT and (listed or name != "choices")):
                 continue
             says_more = True
             if name not in KEPT:
-                new = self._texts.leaves(name, value)
+                known = listed or failed
+                new = self._texts.leaves(name, value) if known else self._unknown(chunk, (name,), value)
                 if new is not value:
                     changes[name] = new
-        before: list[Any] = []
-        if data.get("error") is not None and not choices:
+        if failed:
             before += self.end(End.ERROR)
         if listed and choices:
             news: list[Any] = []
-            for choice in choices:
-                new, spoke = self._choice(chunk, choice, before)
+            for place, choice in enumerate(choices):
+                if has_fields(choice):
+                    new, spoke = self._choice(chunk, choice, before, single=len(choices) == 1)
+                else:
+                    new, spoke = self._unknown(chunk, ("choices", place), choice), True
                 news.append(new)
                 says_more = says_more or spoke
                 if new is not choice:
                     changes["choices"] = news
-        if not changes:
-            before.append(chunk)
-        elif says_more:
-            before.append(with_fields(chunk, changes))
+        if changes and not says_more:
+            return before
+        shown = with_fields(chunk, changes) if changes else chunk
+        if listed and len(choices) == 1 and (waiting := self._waits(choices[0])) is not None:
+            waiting.append(shown)
+        elif silent and self._texts.lanes.open:
+            self._tail = shown
+        else:
+            before.append(shown)
         return before
 
     def end(self, end: End, /) -> Iterable[Any]:
         """Return what was held. A choice without a finish reason has broken off."""
         missed = End.TRUNCATED if end is End.COMPLETE else end
-        held: list[Any] = []
-        for index in dict.fromkeys(_choice_of(key) for key in self._texts.lanes.open):
-            held += self._release(index, self._ends.get(index, missed) if end is End.COMPLETE else end)
-        return held
+        shown: list[Any] = []
+        for index in dict.fromkeys((*map(_choice_of, self._texts.lanes.open), *self._waiting)):
+            shown += self._settle(index, self._ends.get(index, missed) if end is End.COMPLETE else end)
+        tail, self._tail = self._tail, None
+        if tail is not None:
+            shown.append(tail)
+        elif shown and self._usage is not None and fields(shown[-1]).get("usage") is None:
+            shown[-1] = with_fields(shown[-1], {"usage": self._usage})  # the last to say it is believed
+        self._ends.clear()
+        return shown
 
-    def _choice(self, chunk: Any, choice: Any, before: list[Any]) -> tuple[Any, bool]:
+    def _identified(self, ident: Any) -> list[Any]:
+        """Note the id of a chunk. Behind the finish reasons another one is that of a new response."""
+        if not isinstance(ident, str) or not ident:
+            return []
+        last, self._id = self._id, ident
+        if not last or self._shifting:
+            return []
+        if self._ends and all(_choice_of(key) in self._ends for key in self._texts.lanes.open):
+            return list(self.end(End.COMPLETE))
+        self._shifting = True
+        return []
+
+    def _going(self, choices: Iterable[Any], *, silent: bool) -> list[Any]:
+        """Let out what has waited for a chunk with these choices, or for its usage."""
+        shown: list[Any] = []
+        if self._tail is not None and (choices or silent):
+            shown.append(self._tail)
+            self._tail = None
+        for choice in choices:
+            if speaks(choice):
+                index = index_of(fields(choice))
+                self._ends.pop(index, None)
+                shown += self._waiting.pop(index, ())
+        if silent:
+            for index in tuple(self._waiting):
+                shown += self._settle(index, self._ends[index])
+        return shown
+
+    def _waits(self, choice: Any) -> list[Any] | None:
+        """Return the chunks a chunk with this choice alone has to wait with, if it has to."""
+        own = fields(choice)
+        index = index_of(own)
+        waiting = self._waiting.get(index)
+        if waiting is None and own.get("finish_reason") and self._is_open(index):
+            waiting = self._waiting[index] = []
+        return waiting
+
+    def _is_open(self, index: int) -> bool:
+        return any(_choice_of(key) == index for key in self._texts.lanes.open)
+
+    def _settle(self, index: int, end: End) -> list[Any]:
+        """Close a choice: what it holds comes before the finish reason that has waited."""
+        shown = self._release(index, end)
+        waiting = self._waiting.pop(index, [])
+        return [*_around(waiting[0], shown), *waiting[1:]] if waiting else shown
+
+    def _unknown(self, chunk: Any, path: Path, value: Any, choice: Any = None) -> Any:
+        """Guard what the protocol does not have: each of its strings goes on in the next such chunk."""
+        index = _WHOLE if choice is None else index_of(fields(choice))
+
+        def leaf(key: Path, path: Path, text: str, role: Role) -> str:
+            shown = self._texts.feed(key, text, role)
+            self._templates[key] = (chunk, choice, path)
+            return shown
+
+        name = str(path[0])
+        shown = walk(value, (index, name), path, role_of(name), leaf, every=True)
+        return self._texts.leaves(name, shown)
+
+    def _choice(self, chunk: Any, choice: Any, before: list[Any], *, single: bool) -> tuple[Any, bool]:
         """Guard a choice; tell whether it says anything."""
-        own = fields_or_none(choice)
-        if own is None:
-            return self._texts.leaves("choice", choice), True
-        index = own.get("index")
-        if not isinstance(index, int):
-            index = 0
+        own = fields(choice)
+        index = index_of(own)
+        known = is_choice(own)
         reason = own.get("finish_reason") or None
         changes: dict[str, Any] = {}
         spoke = reason is not None
@@ -162,7 +265,9 @@ class ChatAdapter:
                 spoke = True
                 continue
             else:
-                new = self._texts.leaves(name, value)
+                new = (
+                    self._texts.leaves(name, value) if known else self._unknown(chunk, (name,), value, choice)
+                )
                 spoke = True
             if new is not value:
                 changes[name] = new
@@ -171,11 +276,12 @@ class ChatAdapter:
             changes["logprobs"] = None
         if reason is not None:
             self._ends[index] = end_of(reason)
-            held = self._release(index, end_of(reason))
-            if held and wrote:
-                before.append(_alone(chunk, with_fields(choice, {**changes, "finish_reason": None})))
-                changes.update(_emptied(own))
-            before += held
+            if not single and self._is_open(index):
+                last = with_fields(choice, {**changes, **emptied(own)})
+                self._waiting.setdefault(index, []).append(alone(chunk, last))
+                changes["finish_reason"] = None
+        if len(self._waiting.get(index, ())) >= _MOST:
+            before += self._settle(index, self._ends[index])
         return (with_fields(choice, changes) if changes else choice), spoke or wrote
 
     def _delta(self, chunk: Any, choice: Any, index: int, delta: Any) -> tuple[Any, bool]:
@@ -198,7 +304,7 @@ class ChatAdapter:
                 spoke = spoke or shown != ""
                 if shown != value:
                     changes[name] = shown
-            elif name in _NESTED:
+            elif name in NESTED:
                 new, wrote = self._inside(chunk, choice, (index, name), value)
                 spoke = spoke or wrote
                 if new is not value:
@@ -213,16 +319,36 @@ class ChatAdapter:
     def _inside(self, chunk: Any, choice: Any, key: Path, value: Any) -> tuple[Any, bool]:
         """Guard what has pieces of texts further inside; tell whether it says anything."""
         name = str(key[-1])
-        spoke = name in ("tool_calls", "function_call") and _names_tool(value)
+        spoke = name in ("tool_calls", "function_call") and names_tool(value)
 
         def leaf(key: Path, path: Path, text: str, role: Role) -> str:
             nonlocal spoke
+            key = self._lane(key, path, value)
             shown = self._texts.feed(key, text, role)
             self._templates[key] = (chunk, choice, path)
             spoke = spoke or shown != ""
             return shown
 
-        return walk(value, key, ("delta", name), role_of(name), leaf), spoke
+        new = walk(value, key, ("delta", name), role_of(name), leaf)
+        if name in SIGNED and self._texts.policy("reasoning") == "guard":
+            new = self._signatures.checked(key, value, new)
+            spoke = spoke or new is not value
+        return new, spoke
+
+    def _lane(self, key: Path, path: Path, value: Any) -> Path:
+        """Name the lane of a text whose list does not number its items."""
+        if key[2:3] != ("*",):
+            return key
+        if key[1] == "content" and key[3:] == ("text",):
+            return key[:2]  # goes on as a string, or the other way round
+        if key[1] != "tool_calls":
+            return key
+        index, place = cast("int", key[0]), cast("int", path[2])
+        if ident := text_of(value[place], "id"):
+            self._call[index] = ident
+        elif len(value) > 1:
+            return (*key[:2], f"*{place}", *key[3:])
+        return (*key[:2], self._call.get(index, "*"), *key[3:])
 
     def _text(self, chunk: Any, choice: Any, index: int, text: str) -> tuple[str, bool]:
         key: Path = (index, "text")
@@ -232,16 +358,15 @@ class ChatAdapter:
 
     def _release(self, index: int, end: End) -> list[Any]:
         """Close the lanes of a choice; each that held text gives a chunk."""
-        held: list[Any] = []
+        shown: list[Any] = []
         for key in self._texts.lanes.open:
             if _choice_of(key) != index:
                 continue
             text = self._texts.lanes.flush(key, end)
             template = self._templates.pop(cast("Path", key), None)
             if text and template is not None:
-                chunk, choice, path = template
-                held.append(_held(chunk, choice, path, text))
-        return held
+                shown.append(held(*template, text))
+        return shown
 
 
 class CompletionAdapter(ChatAdapter):
@@ -255,38 +380,11 @@ def _choice_of(key: Any) -> int:
     return index
 
 
-def _names_tool(value: Any) -> bool:
-    """Tell whether calls of tools say more than their arguments: which tool, which call."""
-    calls = value if is_sequence(value) else [value]
-    for call in calls:
-        own = fields(call)
-        if own.get("id") or own.get("name"):
-            return True
-        for name in ("function", "custom"):
-            inner = own.get(name)
-            if inner is not None and has_fields(inner) and fields(inner).get("name"):
-                return True
-    return False
-
-
-def _emptied(choice: Mapping[str, Any]) -> dict[str, Any]:
-    """Take the text off a choice that goes on with its finish reason only."""
-    text = {"delta": only(choice["delta"], {})} if "delta" in choice else {"text": ""}
-    return text if choice.get("logprobs") is None else {**text, "logprobs": None}
-
-
-def _alone(chunk: Any, choice: Any) -> Any:
-    """Make a chunk like the given one, with this choice only and nothing about the whole."""
-    own = fields(chunk)
-    kept = {name: own[name] for name in _IDENTITY if name in own}
-    return only(chunk, {**kept, "choices": [choice]})
-
-
-def _held(chunk: Any, choice: Any, path: Path, text: str) -> Any:
+def _around(last: Any, texts: list[Any]) -> list[Any]:
+    """Put texts before the finish reason of a chunk, and behind what else it says."""
+    (choice,) = fields(last)["choices"]
     own = fields(choice)
-    kept = {name: None for name in ("finish_reason", "logprobs") if name in own}
-    name, rest = str(path[0]), path[1:]
-    kept[name] = graft(own[name], rest, text)
-    if "index" in own:
-        kept["index"] = own["index"]
-    return _alone(chunk, only(choice, kept))
+    if not texts or not says_anything(own):
+        return [*texts, last]
+    first = alone(last, with_fields(choice, {"finish_reason": None}))
+    return [first, *texts, with_fields(last, {"choices": [with_fields(choice, emptied(own))]})]

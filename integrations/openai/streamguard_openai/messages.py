@@ -7,6 +7,7 @@ from typing import Any
 from streamguard import End
 from streamguard.adapting import Path
 from streamguard_openai.shapes import DROPPED, fields, has_fields, is_list, with_fields
+from streamguard_openai.signed import SIGNED, without_signature
 from streamguard_openai.texts import KEPT, Role, Texts, role_of, walk
 
 __all__ = ["guard_message"]
@@ -40,6 +41,8 @@ def guard_message(texts: Texts, index: int, message: Any, end: End) -> Any:
             new = _calls(texts, walk(value, (index, name), (name,), role, leaf))
         elif isinstance(value, str) or name in ("audio", "content", "function_call") or role == "reasoning":
             new = walk(value, (index, name), (name,), role, leaf)
+            if name in SIGNED:
+                new = without_signature(value, new)
         else:
             new = texts.leaves(name, value)
         if new is not value:

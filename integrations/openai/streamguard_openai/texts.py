@@ -77,6 +77,7 @@ KEPT = frozenset(
         "status",
         "stop_reason",
         "system_fingerprint",
+        "thought_signature",
         "tool_call_id",
         "type",
         "usage",
@@ -200,7 +201,7 @@ Leaf = Callable[[Path, Path, str, Role], str]
 """Takes the key of a text, the path to it, the text and its role; returns what is shown."""
 
 
-def walk(value: Any, key: Path, path: Path, role: Role, leaf: Leaf) -> Any:
+def walk(value: Any, key: Path, path: Path, role: Role, leaf: Leaf, *, every: bool = False) -> Any:
     """Guard the texts inside a part of an object.
 
     Args:
@@ -209,6 +210,7 @@ def walk(value: Any, key: Path, path: Path, role: Role, leaf: Leaf) -> Any:
         path: leads to the part in this object.
         role: the role of the part.
         leaf: is given each text.
+        every: what is encoded elsewhere (`data`) is a text too.
 
     Returns:
         The value itself if nothing in it changed, else a copy.
@@ -218,7 +220,7 @@ def walk(value: Any, key: Path, path: Path, role: Role, leaf: Leaf) -> Any:
         return value if shown == value else shown
     if is_sequence(value):
         items = [
-            walk(item, (*key, _index(item)), (*path, position), role, leaf)
+            walk(item, (*key, _index(item)), (*path, position), role, leaf, every=every)
             for position, item in enumerate(value)
         ]
         same = all(new is item for new, item in zip(items, value, strict=True))
@@ -227,9 +229,9 @@ def walk(value: Any, key: Path, path: Path, role: Role, leaf: Leaf) -> Any:
         return value
     changes: dict[str, Any] = {}
     for name, item in fields(value).items():
-        if item is None or name in KEPT or name in _OPAQUE:
+        if item is None or name in KEPT or (name in _OPAQUE and not every):
             continue
-        new = walk(item, (*key, name), (*path, name), role_of(name, role), leaf)
+        new = walk(item, (*key, name), (*path, name), role_of(name, role), leaf, every=every)
         if new is not item:
             changes[name] = new
     return with_fields(value, changes) if changes else value

@@ -14,6 +14,7 @@ from .support import chat_texts, chunk, objects, plain
 
 SECRET = "sk-proj-" + "a1B2c3D4e5F6g7H8i9J0" * 3
 GUARD = FenceScrubber("think") | Redactor()
+USAGE = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
 FORMS = pytest.mark.parametrize("form", ["dict", "object"])
 
 
@@ -42,7 +43,8 @@ def test_a_fence_and_a_secret_cut_anywhere_do_not_come_out(form: str) -> None:
 
 @FORMS
 def test_text_held_in_the_finish_chunk_comes_before_the_finish_reason(form: str) -> None:
-    events = [chunk({"content": "x. "}), chunk({"content": "mail <"}, "stop"), {**chunk({}), "choices": []}]
+    events = [chunk({"content": "x. "}), chunk({"content": "mail <"}, "stop")]
+    events += [{**chunk({}), "choices": [], "usage": USAGE}]
     shown = run(events, form)
     assert chat_texts(shown) == {(0, "content"): "x. mail <"}
     assert [event["choices"][0]["finish_reason"] for event in shown[:-1]] == [None, None, None, "stop"]
@@ -73,7 +75,7 @@ def test_choices_of_one_chunk_finish_each_for_itself() -> None:
         for choice in event["choices"]
         if choice["finish_reason"]
     ]
-    assert finishes == [(1, "stop"), (0, "stop")]
+    assert sorted(finishes) == [(0, "stop"), (1, "stop")]
 
 
 @FORMS
@@ -256,6 +258,195 @@ def test_an_error_event_comes_behind_the_text() -> None:
     assert chat_texts(shown) == {(0, "content"): "a <"}
     assert SECRET not in json.dumps(shown)
     assert shown[-1]["error"]["code"] == 1
+
+
+def finishes(events: list[Any]) -> list[Any]:
+    return [choice.get("finish_reason") for event in events for choice in event.get("choices") or []]
+
+
+@FORMS
+def test_a_choice_that_goes_on_behind_a_finish_reason_keeps_its_lanes(form: str) -> None:
+    text = f"a<think>hidden</think>b {SECRET} c <"
+    for cut in range(1, len(text)):
+        events = [chunk({"content": text[:cut]}, "stop"), chunk({"content": text[cut:]}, "stop")]
+        shown = run(events, form)
+        assert chat_texts(shown) == {(0, "content"): GUARD.scrub(text)}
+        assert shown[-1]["choices"][0]["finish_reason"] == "stop"
+        assert finishes(shown).count("stop") == 2
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        [chunk({}, "stop")],
+        [chunk({"content": ""})],
+        [chunk({"content": "other"}, "stop", index=1)],
+        [{"ping": True}],
+        [chunk({"content": ""}, "stop")] * 3,
+    ],
+    ids=["finish", "nothing", "another choice", "ping", "many"],
+)
+def test_what_comes_between_two_finish_reasons_does_not_close_the_lanes(between: list[Any]) -> None:
+    events = [
+        chunk({"content": "x <think>hid"}, "stop"),
+        *between,
+        chunk({"content": "den</think>y"}, "stop"),
+    ]
+    assert chat_texts(run(events))[0, "content"] == "x y"
+    events = [chunk({"content": SECRET[:20]}, "stop"), *between, chunk({"content": SECRET[20:]}, "stop")]
+    assert chat_texts(run(events))[0, "content"] == GUARD.scrub(SECRET)
+
+
+def test_choices_with_a_finish_reason_on_every_chunk_do_not_mix() -> None:
+    events = []
+    for first, second in ((SECRET[:9], "<thi"), (SECRET[9:], "nk>no</think>yes")):
+        events += [chunk({"content": first}, "stop"), chunk({"content": second}, "length", index=1)]
+    assert chat_texts(run(events)) == {(0, "content"): GUARD.scrub(SECRET), (1, "content"): "yes"}
+    both = [
+        {**one, "choices": [*one["choices"], *other["choices"]]}
+        for one, other in zip(events[::2], events[1::2], strict=True)
+    ]
+    shown = run(both)
+    assert chat_texts(shown) == {(0, "content"): GUARD.scrub(SECRET), (1, "content"): "yes"}
+    assert finishes(shown)[-2:] == ["stop", "length"]
+
+
+def test_a_finish_reason_waits_for_one_chunk_at_most_where_the_usage_follows() -> None:
+    adapter = ChatAdapter(GUARD)
+    assert list(adapter.event(chunk({"content": "a <"})))
+    assert list(adapter.event(chunk({}, "stop"))) == []
+    held, last, usage = adapter.event({**chunk({}), "choices": [], "usage": USAGE})
+    assert [event["choices"][0]["delta"] for event in (held, last)] == [{"content": "<"}, {}]
+    assert usage["usage"] == USAGE
+    assert list(adapter.end(End.COMPLETE)) == []
+
+
+def test_chunks_that_wait_are_bounded() -> None:
+    adapter = ChatAdapter(GUARD)
+    adapter.event(chunk({"content": "a <"}))
+    shown = [event for _ in range(40) for event in adapter.event(chunk({}, "stop"))]
+    assert chat_texts(shown) == {(0, "content"): "<"}
+    assert len(shown) > 20
+
+
+@FORMS
+def test_another_id_behind_the_finish_reason_is_another_response(form: str) -> None:
+    events = [chunk({"content": "a <"}, "stop"), chunk({"content": "b. "}, "stop")]
+    events[1]["id"] = "c2"
+    shown = run(events, form)
+    texts = [(event["id"], event["choices"][0]["delta"].get("content")) for event in shown]
+    assert texts == [("c1", "a "), ("c1", "<"), ("c1", None), ("c2", "b. ")]
+    assert finishes(shown) == [None, None, "stop", "stop"]
+
+
+def test_ids_of_chunks_that_each_have_one_say_nothing() -> None:
+    events = [chunk({"content": part}, finish) for part, finish in (("k ", None), (SECRET[:9], "stop"))]
+    events += [chunk({"content": SECRET[9:]}, "stop")]
+    events = [{**event, "id": f"c{number}"} for number, event in enumerate(events)]
+    assert chat_texts(run(events))[0, "content"] == GUARD.scrub(f"k {SECRET}")
+
+
+@FORMS
+@pytest.mark.parametrize("silent", [[], [{"index": 0, "delta": {"content": ""}, "finish_reason": None}]])
+def test_held_text_comes_before_the_usage_where_no_finish_reason_does(form: str, silent: list[Any]) -> None:
+    usage = {**chunk({}), "choices": silent, "usage": USAGE}
+    shown = run([chunk({"content": "a <"}), usage], form)
+    assert chat_texts(shown) == {(0, "content"): "a <"}
+    assert [event.get("usage") and event["usage"]["total_tokens"] for event in shown] == [None, None, 2]
+    going = run([chunk({"content": SECRET[:9]}), usage, chunk({"content": SECRET[9:]}), usage], form)
+    assert chat_texts(going) == {(0, "content"): GUARD.scrub(SECRET)}
+    assert going[-1]["usage"]["total_tokens"] == 2
+
+
+def test_the_usage_of_every_chunk_is_that_of_the_last_too() -> None:
+    events = [{**chunk({"content": part}), "usage": USAGE} for part in ("a ", "b <")]
+    shown = run(events)
+    assert chat_texts(shown) == {(0, "content"): "a b <"}
+    assert shown[-1]["usage"] == USAGE
+
+
+NATIVE = [
+    lambda text: {"index": 0, "content": text, "stop": False},
+    lambda text: {"output": {"text": text}},
+    lambda text: {"data": text},
+    lambda text: {"choices": {"0": text}},
+    lambda text: {"choices": [text]},
+    lambda text: {"choices": [[text]]},
+    lambda text: {"choices": [{"index": 0, "delta": text}]},
+    lambda text: {"choices": [{"index": 0, "token": {"value": text}, "finish_reason": "stop"}]},
+]
+
+
+@pytest.mark.parametrize("event", NATIVE)
+def test_strings_of_what_is_no_chunk_go_on_in_the_next(event: Any) -> None:
+    text = f"hi {SECRET} x <think>hidden</think> y"
+    for cut in range(1, len(text)):
+        shown = json.dumps(run([event(text[:cut]), event(text[cut:])]))
+        assert not any(part in shown for part in (SECRET[-9:], "hidd", "dden"))
+        assert "REDACTED" in shown
+
+
+def test_a_password_in_what_is_no_chunk_is_known_by_its_name() -> None:
+    assert "hunter2hunter" not in json.dumps(run([{"database": {"password": "hunter2hunter"}}]))
+
+
+@pytest.mark.parametrize("name", ["reasoning_details", "thinking_blocks"])
+def test_reasoning_is_whole_where_it_is_signed(name: str) -> None:
+    field = "text" if name == "reasoning_details" else "thinking"
+
+    def signed(*texts: str) -> list[Any]:
+        parts: list[dict[str, Any]] = [{field: text} for text in texts] + [{"signature": "c2lnbmVk"}]
+        items = [{"type": "reasoning.text", "index": 0, **part} for part in parts]
+        return [*(chunk({name: [item]}) for item in items), chunk({"content": "ok"}), chunk({}, "stop")]
+
+    shown = run(signed("a ", "b <"))
+    assert chat_texts(shown[:3])[0, name, 0, field] == "a b <"
+    assert shown[2]["choices"][0]["delta"][name][0]["signature"] == "c2lnbmVk"
+    shown = run(signed("a ", SECRET, " b"))
+    assert chat_texts(shown)[0, name, 0, field] == GUARD.scrub(f"a {SECRET} b")
+    assert "c2lnbmVk" not in json.dumps(shown)
+    assert "c2lnbmVk" in json.dumps(run(signed("a ", SECRET), reasoning="keep"))
+    assert "c2lnbmVk" not in json.dumps(run(signed("a ", SECRET), reasoning="drop"))
+
+
+def test_content_that_turns_from_a_list_into_a_string_is_one_text() -> None:
+    events = [
+        chunk({"content": [{"type": "text", "text": "k " + SECRET[:20]}]}),
+        chunk({"content": SECRET[20:]}),
+        chunk({"content": [{"type": "text", "text": " <think>x"}]}),
+        chunk({"content": "y</think>z"}, "stop"),
+    ]
+    shown = json.dumps(run(events))
+    assert SECRET[20:] not in shown
+    assert "y</think>" not in shown
+
+
+def test_calls_without_a_number_do_not_mix() -> None:
+    def call(arguments: str, ident: str | None = None) -> dict[str, Any]:
+        named = {"id": ident} if ident else {}
+        return {**named, "type": "function", "function": {"name": "f", "arguments": arguments}}
+
+    events = [
+        chunk({"tool_calls": [call('{"a": "<', "t1")]}),
+        chunk({"tool_calls": [call('{"b": "', "t2")]}),
+        chunk({"tool_calls": [call(SECRET[:9])]}),
+        chunk({"tool_calls": [call(SECRET[9:] + '"}')]}),
+        chunk({}, "tool_calls"),
+    ]
+    shown = run(events)
+    assert SECRET[-9:] not in json.dumps(shown)
+    (second,) = shown[1]["choices"][0]["delta"]["tool_calls"]
+    assert second["function"]["arguments"] == '{"b": "'
+    together = chunk({"tool_calls": [call('{"a": "<'), call('{"b": "x')]})
+    first, second = run([together])[0]["choices"][0]["delta"]["tool_calls"]
+    assert (first["function"]["arguments"], second["function"]["arguments"][:7]) == ('{"a": "', '{"b": "')
+
+
+def test_signatures_of_thoughts_pass_whole() -> None:
+    extra = {"google": {"thought_signature": f"{SECRET}<"}}
+    call = {"index": 0, "id": "t", "function": {"name": "f", "arguments": "{}"}, "extra_content": extra}
+    event = chunk({"tool_calls": [call]})
+    assert run([event, chunk({}, "tool_calls")])[0] is event
 
 
 def test_text_behind_the_finish_reason_does_not_break_the_stream() -> None:

@@ -1,0 +1,142 @@
+"""Chunks of chat completions by their shape: what they say, and others made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from streamguard.adapting import Path
+from streamguard_openai.shapes import fields, fields_or_none, graft, has_fields, is_sequence, only
+from streamguard_openai.texts import KEPT
+
+__all__ = [
+    "IDENTITY",
+    "NESTED",
+    "Template",
+    "alone",
+    "emptied",
+    "held",
+    "index_of",
+    "is_choice",
+    "names_tool",
+    "says_anything",
+    "speaks",
+]
+
+IDENTITY = ("id", "object", "created", "model", "system_fingerprint", "service_tier", "provider")
+NESTED = frozenset(
+    {
+        "audio",
+        "content",
+        "function_call",
+        "provider_specific_fields",
+        "reasoning",
+        "reasoning_content",
+        "reasoning_details",
+        "thinking",
+        "thinking_blocks",
+        "tool_calls",
+    }
+)
+"""Fields of a delta that carry pieces of texts further inside; others come whole."""
+
+
+def index_of(choice: Mapping[str, Any]) -> int:
+    """Return the index of a choice, by default that of the only one."""
+    index = choice.get("index")
+    return index if isinstance(index, int) else 0
+
+
+def is_choice(choice: Mapping[str, Any]) -> bool:
+    """Tell whether a choice has its text where the protocol has it."""
+    return (
+        has_fields(choice.get("delta"))
+        or isinstance(choice.get("text"), str)
+        or has_fields(choice.get("message"))
+    )
+
+
+def speaks(choice: Any) -> bool:
+    """Tell whether a choice goes on: it has a text that is not empty."""
+    own = fields(choice)
+    if not own:
+        return _has_text(choice)
+    if not is_choice(own):
+        return any(_has_text(value) for name, value in own.items() if name not in KEPT)
+    if own.get("text") or own.get("message"):
+        return True
+    return any(
+        _has_text(value)
+        for name, value in fields(own.get("delta")).items()
+        if name not in KEPT and (name in NESTED or isinstance(value, str))
+    )
+
+
+def says_anything(choice: Mapping[str, Any]) -> bool:
+    """Tell whether a choice says more than that it has finished."""
+    delta = fields(choice.get("delta"))
+    return bool(choice.get("text")) or any(value for name, value in delta.items() if name not in KEPT)
+
+
+def _has_text(value: Any) -> bool:
+    if isinstance(value, str):
+        return value != ""
+    if is_sequence(value):
+        return any(map(_has_text, value))
+    own = fields_or_none(value)
+    return own is not None and any(_has_text(item) for name, item in own.items() if name not in KEPT)
+
+
+def names_tool(value: Any) -> bool:
+    """Tell whether calls of tools say more than their arguments: which tool, which call."""
+    calls = value if is_sequence(value) else [value]
+    for call in calls:
+        own = fields(call)
+        if own.get("id") or own.get("name"):
+            return True
+        for name in ("function", "custom"):
+            inner = own.get(name)
+            if inner is not None and has_fields(inner) and fields(inner).get("name"):
+                return True
+    return False
+
+
+def emptied(choice: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what takes the text off a choice that goes on with its finish reason only."""
+    text: dict[str, Any] = {}
+    if has_fields(choice.get("delta")):
+        text["delta"] = only(choice["delta"], {})
+    elif isinstance(choice.get("text"), str):
+        text["text"] = ""
+    return text if choice.get("logprobs") is None else {**text, "logprobs": None}
+
+
+def alone(chunk: Any, choice: Any) -> Any:
+    """Make a chunk like the given one, with this choice only and nothing about the whole."""
+    own = fields(chunk)
+    kept = {name: own[name] for name in IDENTITY if name in own}
+    return only(chunk, {**kept, "choices": [choice]})
+
+
+def held(chunk: Any, choice: Any, path: Sequence[str | int], text: str) -> Any:
+    """Make a chunk like the last one of a lane that carries this text.
+
+    Args:
+        chunk: the last one of the lane.
+        choice: the one of its choices that has the lane, or `None`: the lane is the chunk's own.
+        path: leads to the text, in the choice or in the chunk.
+        text: what was held.
+    """
+    own = fields(chunk if choice is None else choice)
+    name, rest = str(path[0]), path[1:]
+    said = {name: graft(own[name], rest, text)}
+    if choice is None:
+        return only(chunk, {**{name: own[name] for name in IDENTITY if name in own}, **said})
+    kept: dict[str, Any] = {name: None for name in ("finish_reason", "logprobs") if name in own}
+    if "index" in own:
+        kept["index"] = own["index"]
+    return alone(chunk, only(choice, {**kept, **said}))
+
+
+Template = tuple[Any, Any, Path]
+"""The last chunk of a lane, the choice in it or `None`, and the path to the text."""
