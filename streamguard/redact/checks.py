@@ -47,6 +47,7 @@ __all__ = [
     "uri_password",
     "variable",
     "vendor_key",
+    "web_password",
 ]
 
 # -- one property ----------------------------------------------------------------
@@ -444,3 +445,8 @@ def vendor_key(value: str) -> bool:
 def uri_password(value: str) -> bool:
     """What stands between the colon and the @ of an address: no port, no template."""
     return not re.match(r"\d{1,5}(?:[/?#,;&].*)?\Z", value, re.DOTALL) and not _stands_for_a_value(value)
+
+
+def web_password(value: str) -> bool:
+    """The same on the web, where a slash begins the path: with one in it, it has a digit as well."""
+    return uri_password(value) and ("/" not in value or chosen(value))

@@ -540,3 +540,10 @@ def test_after_a_name_of_keys_digits_stand_among_letters() -> None:
     assert checks.mixed("k9x2m7")
     for value in ("valor1", "identificador2", "canary0123", "hunter22"):
         assert not checks.mixed(value), value
+
+
+def test_a_password_with_a_slash_has_a_digit_on_the_web() -> None:
+    for value in ("secretword", "a/Kx92mz7"):
+        assert checks.web_password(value), value
+    for value in ("8080/path", "port/path", "{port}/users/", "password"):
+        assert not checks.web_password(value), value

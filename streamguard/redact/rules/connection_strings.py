@@ -6,7 +6,7 @@ stay usable for the reader can leave it out.
 
 from __future__ import annotations
 
-from streamguard.redact.checks import opaque, uri_password
+from streamguard.redact.checks import chosen, opaque, uri_password, web_password
 from streamguard.redact.placeholder import PLACEHOLDER
 from streamguard.redact.rule import Rule
 
@@ -14,6 +14,8 @@ __all__ = ["CONNECTION_STRINGS"]
 
 # The context begins at the colon, not at the scheme: any word may be one.
 _WEB = "".join(rf"(?<!{scheme})" for scheme in ("http", "https", "ws", "wss", "HTTP", "HTTPS"))
+_PART = r"""[^\s/?#\[\]"'<>@:`|\\]+"""
+_MAILBOX = rf":(?://|\\/\\/){_PART}@{_PART}:"  # of a mail server the user's name may be an address
 _USER = r"""(?://|\\/\\/)[^\s/?#\[\]"'<>@:`|\\]{0,128}:"""
 
 CONNECTION_STRINGS = (
@@ -47,15 +49,18 @@ CONNECTION_STRINGS = (
     Rule(
         "uri-password",
         context=f":{_USER}",
-        value=r"""[^\s/"'<>`\\]+(?=@)""",
+        # On the web a number before a slash is a port, and what follows it is a path.
+        value=r"""[^\s/"'<>`\\]+(?=@)|[^\s/@"'<>`\\0-9][^\s/@"'<>`\\]*/[^\s@"'<>`\\]*(?=@)""",
         anchors=("://", r":\/\/"),
-        checks=(uri_password,),
+        checks=(web_password,),
         description="The password in any address of the form scheme://user:password@host",
         source="RFC 3986, user information",
         examples=(
             "https://user:Canarypw@host.example.com/path",
             "git clone https://bob:Canary!pw@example.com/bob/x.git",
             "(http://a:Canary@pw@127.0.0.1:8080)",
+            "https://bob:a/canary12@example.com/x",
+            "https://bob:canarypw@example.com/@user",
         ),
         near_misses=(
             "http://localhost:8080/path?to=bob@example.com",
@@ -64,6 +69,27 @@ CONNECTION_STRINGS = (
             "https://example.com/search?q=user@example.com",
             "https://url:8000 @something else",
             "https://user:{token}@host.example.com/path",
+            "https://host:port/path@v1",
+            "https://{host}:{port}/users/@bob",
+        ),
+    ),
+    Rule(
+        "mailbox-password",
+        context=_MAILBOX,
+        value=r"""[^\s/"'<>`\\]+(?=@)""",
+        anchors=("://", r":\/\/"),
+        checks=(uri_password,),
+        description="The password in an address whose user's name is one of mail: smtp://bob@example.com:password@host",
+        source="settings of mail servers, in which the @ of the name is not escaped",
+        examples=(
+            "smtp://bob@example.com:canary12@mail.example.com:587",
+            "MAIL_URL=smtps://bob@example.com:Canarypw@mail.example.com",
+        ),
+        near_misses=(
+            "git+ssh://git@example.com:22/bob/x.git@v1.2",
+            "git+ssh://git@example.com:bob/x2.git@v1.2",
+            "smtp://bob@example.com:${PASSWORD}@mail.example.com",
+            "https://bob@example.com:8443@x",
         ),
     ),
     Rule(
@@ -131,7 +157,8 @@ CONNECTION_STRINGS = (
         "dsn-password",
         # Without a scheme the name has to tell: `name:value@` is written for many things.
         context=(
-            r"""(?:(?:dsn|DSN|Dsn)[A-Za-z0-9_]*["']?[ ]?:?[:=]|["'`]mysql["'`],)[ ]?["'`]?[A-Za-z0-9_.-]+:"""
+            r"""(?:(?:dsn|DSN|Dsn)[A-Za-z0-9_]*["']?[ ]?:?[:=]|["'`]mysql["'`],|mysql\.Open\()"""
+            r"""[ ]?["'`]?[A-Za-z0-9_.-]+:"""
         ),
         value=r"""[^\s"'<>`\\/][^\s"'<>`\\]*(?=@)""",
         anchors=("dsn", "DSN", "Dsn", "mysql"),
@@ -142,12 +169,37 @@ CONNECTION_STRINGS = (
             'sql.Open("mysql", "root:Canary12@tcp(127.0.0.1:3306)/db")',
             'dsn := "root:Canary@12@tcp(127.0.0.1:3306)/db"',
             "DB_DSN=root:Canary12@unix(/run/mysql.sock)/db",
+            'gorm.Open(mysql.Open("bob:Canary12@tcp(db:3306)/app"))',
         ),
         near_misses=(
             'dsn = "https://0123456789abcdef@sentry.example.com/1"',
             'dsn := "root:${DB_PASSWORD}@tcp(127.0.0.1:3306)/db"',
             'sql.Open("mysql", "user:password@tcp(127.0.0.1:3306)/db")',
             "Message-Id header, DSN: status:sent to bob@example.com",
+        ),
+    ),
+    Rule(
+        "host-password",
+        # Other names than those of administrators stand before addresses of mail as well, and the
+        # names of databases before the versions of their images: `postgres:16@sha256:...`.
+        context=r"(?<![A-Za-z0-9_./@:-])(?:root|admin|administrator|dbadmin|dbuser|guest|sysadmin):",
+        value=r"""[^\s/:"'<>`\\]{6,}(?=@)""",
+        anchors=("root:", "admin:", "administrator:", "dbuser:", "guest:"),
+        checks=(chosen,),
+        description="The password of an administrator at a host, without a scheme: root:password@host",
+        source="how connections are written for short; data source names of Go's driver for MySQL",
+        examples=(
+            "root:Canary12@tcp(127.0.0.1:3306)/app",
+            "ssh admin:canary-12b@db.example.com",
+            "connect to `dbuser:Canary12@10.0.0.5:5432`",
+        ),
+        near_misses=(
+            "root:password@tcp(127.0.0.1:3306)/app",
+            "admin:bob@example.com",
+            "root:${PASSWORD}@localhost",
+            "root:x:0:0:root:/root:/bin/bash",
+            "user:bob12x@example.com",
+            "https://example.com/admin:canary12@x",
         ),
     ),
 )
