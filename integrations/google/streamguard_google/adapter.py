@@ -37,6 +37,7 @@ class GenerateContentAdapter(Generic[E]):
         tool_args: ToolArgsPolicy = "guard",
         reasoning: ReasoningPolicy = "guard",
         tool_guard: Transformer | None = None,
+        json_content: bool = False,
         on_finding: FindingHandler | None = None,
     ) -> None:
         """Make the state of one response; the arguments are those of `guard_stream`.
@@ -44,7 +45,7 @@ class GenerateContentAdapter(Generic[E]):
         Raises:
             ValueError: a policy is unknown.
         """
-        self._policies = Policies(guard, tool_args, reasoning, tool_guard, on_finding)
+        self._policies = Policies(guard, tool_args, reasoning, tool_guard, on_finding, json_content)
         self._lanes = Lanes(guard, on_finding=on_finding)
         self._parts: dict[object, Parts] = {}
         self._contents: dict[object, Any] = {}

@@ -6,7 +6,9 @@ Everything else of the client is the client's own.
 
 from __future__ import annotations
 
-import inspect
+from collections.abc import Mapping
+from dataclasses import replace
+from inspect import isawaitable
 from typing import Any, TypeVar, cast
 
 from streamguard import Transformer
@@ -14,6 +16,7 @@ from streamguard.adapting import Cover, ReasoningPolicy, ToolArgsPolicy
 from streamguard.session import FindingHandler
 from streamguard_google.policies import Policies
 from streamguard_google.response import guard_response
+from streamguard_google.shape import get
 from streamguard_google.stream import guard_any
 
 __all__ = ["wrap"]
@@ -33,7 +36,8 @@ def wrap(
     """Return a client whose generated content is guarded.
 
     `generate_content` and `generate_content_stream` of `models` and `aio.models` are, and chats,
-    whose history is then the guarded one. What gives out text unguarded (`interactions`,
+    whose history is then the guarded one, with the errors they raise. An answer that was asked for
+    as JSON is guarded as JSON. What gives out text unguarded (`interactions`,
     `agents`, `batches`, `live`) raises `AttributeError`: use the client itself for that.
 
     Args:
@@ -88,26 +92,45 @@ class _Models(Cover):
     __slots__ = ()
 
     def generate_content(self, *args: Any, **kwargs: Any) -> Any:
-        result = self._inner.generate_content(*args, **kwargs)
-        return self._later(result) if inspect.isawaitable(result) else self._now(result)
+        policies = _for_call(self._policies, kwargs)
+        with policies.for_errors:
+            result = self._inner.generate_content(*args, **kwargs)
+            return _later(result, policies) if isawaitable(result) else _now(result, policies)
 
     def generate_content_stream(self, *args: Any, **kwargs: Any) -> Any:
-        result = self._inner.generate_content_stream(*args, **kwargs)
-        return self._opened(result) if inspect.isawaitable(result) else guard_any(result, self._policies)
+        policies = _for_call(self._policies, kwargs)
+        with policies.for_errors:
+            result = self._inner.generate_content_stream(*args, **kwargs)
+            return _opened(result, policies) if isawaitable(result) else guard_any(result, policies)
 
-    def _now(self, response: Any) -> Any:
-        policies = self._policies
-        return guard_response(
-            response,
-            policies.guard,
-            tool_args=policies.tool_args,
-            reasoning=policies.reasoning,
-            tool_guard=policies.tool_guard,
-            on_finding=policies.on_finding,
-        )
 
-    async def _later(self, result: Any) -> Any:
-        return self._now(await result)
+def _now(response: Any, policies: Policies) -> Any:
+    return guard_response(
+        response,
+        policies.guard,
+        tool_args=policies.tool_args,
+        reasoning=policies.reasoning,
+        tool_guard=policies.tool_guard,
+        json_content=policies.json_content,
+        on_finding=policies.on_finding,
+    )
 
-    async def _opened(self, result: Any) -> Any:
-        return guard_any(await result, self._policies)
+
+async def _later(result: Any, policies: Policies) -> Any:
+    with policies.for_errors:
+        return _now(await result, policies)
+
+
+async def _opened(result: Any, policies: Policies) -> Any:
+    with policies.for_errors:
+        return guard_any(await result, policies)
+
+
+def _for_call(policies: Policies, asked: Mapping[str, Any]) -> Policies:
+    """Where JSON was asked for, the answer is JSON."""
+    config = asked.get("config")
+    kind = get(config, "response_mime_type")
+    schemas = (get(config, "response_schema"), get(config, "response_json_schema"))
+    if kind != "application/json" and (kind or all(schema is None for schema in schemas)):
+        return policies
+    return replace(policies, json_content=True)

@@ -47,6 +47,7 @@ class Parts:
         self._policies = policies
         self._lanes = lanes
         self._templates: dict[str, Any] = {}
+        self._answer = policies.for_text
         self._json = JsonLane(policies.for_tools)
         self._arguments: set[str] = set()  # paths of strings that are open
         self.unchanged = Unchanged()
@@ -95,7 +96,7 @@ class Parts:
             return
         if text and not thought:
             self._close("thought", End.COMPLETE, shown)
-        safe = self._lanes.feed((self._key, kind), text)
+        safe = self._lanes.feed((self._key, kind), text, guard=None if thought else self._answer)
         if not thought:
             self.unchanged.passed(text, safe)
         self._templates[kind] = part

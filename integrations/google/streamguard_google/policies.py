@@ -6,7 +6,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from streamguard import End, Transformer
-from streamguard.adapting import LeafPolicy, Path, ReasoningPolicy, ToolArgsPolicy, guard_object
+from streamguard.adapting import (
+    ErrorGuard,
+    JsonLane,
+    LeafPolicy,
+    Path,
+    ReasoningPolicy,
+    ToolArgsPolicy,
+    guard_object,
+)
 from streamguard.session import FindingHandler
 
 __all__ = ["Policies", "end_of", "guard_leaves"]
@@ -59,6 +67,7 @@ class Policies:
         reasoning: what happens to thoughts.
         tool_guard: what arguments of tools go through; by default the guard.
         on_finding: called with each finding.
+        json_content: the text is JSON (a structured output): only its strings are guarded.
 
     Raises:
         ValueError: a policy is unknown.
@@ -69,11 +78,22 @@ class Policies:
     reasoning: ReasoningPolicy = "guard"
     tool_guard: Transformer | None = None
     on_finding: FindingHandler | None = None
+    json_content: bool = False
 
     def __post_init__(self) -> None:
         for policy in (self.tool_args, self.reasoning):
             if policy not in ("guard", "keep", "drop"):
                 raise ValueError("a policy is one of guard, keep, drop")
+
+    @property
+    def for_text(self) -> Transformer:
+        """What the answer goes through."""
+        return JsonLane(self.guard) if self.json_content else self.guard
+
+    @property
+    def for_errors(self) -> ErrorGuard:
+        """What the errors of calls and streams go through."""
+        return ErrorGuard(self.guard, on_finding=self.on_finding)
 
     @property
     def for_tools(self) -> Transformer:

@@ -21,6 +21,7 @@ def guard_response(
     tool_args: ToolArgsPolicy = "guard",
     reasoning: ReasoningPolicy = "guard",
     tool_guard: Transformer | None = None,
+    json_content: bool = False,
     on_finding: FindingHandler | None = None,
 ) -> R:
     """Guard a response that was not streamed.
@@ -31,6 +32,7 @@ def guard_response(
         tool_args: what happens to the arguments of tools.
         reasoning: what happens to thoughts.
         tool_guard: what arguments of tools go through; by default `guard`.
+        json_content: the answer is JSON (a structured output); only its strings are guarded.
         on_finding: called with each finding.
 
     Returns:
@@ -42,6 +44,11 @@ def guard_response(
         LimitExceededError: a stage was told to raise on a limit.
     """
     adapter: GenerateContentAdapter[R] = GenerateContentAdapter(
-        guard, tool_args=tool_args, reasoning=reasoning, tool_guard=tool_guard, on_finding=on_finding
+        guard,
+        tool_args=tool_args,
+        reasoning=reasoning,
+        tool_guard=tool_guard,
+        json_content=json_content,
+        on_finding=on_finding,
     )
     return adapter.whole(response)

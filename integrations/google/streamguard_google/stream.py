@@ -22,6 +22,7 @@ def guard_stream(
     tool_args: ToolArgsPolicy = "guard",
     reasoning: ReasoningPolicy = "guard",
     tool_guard: Transformer | None = None,
+    json_content: bool = False,
     on_finding: FindingHandler | None = None,
 ) -> S:
     """Guard a stream of generated content, synchronous or asynchronous.
@@ -34,6 +35,7 @@ def guard_stream(
         reasoning: what happens to thoughts.
         tool_guard: what arguments go through; by default `guard`. A `PreambleTrimmer` has no
             place there.
+        json_content: the answer is JSON (a structured output); only its strings are guarded.
         on_finding: called with each finding, a `LaneFinding` for what streams.
 
     Returns:
@@ -44,7 +46,7 @@ def guard_stream(
         ValueError: a policy is unknown.
         TypeError: this is no stream.
     """
-    policies = Policies(guard, tool_args, reasoning, tool_guard, on_finding)
+    policies = Policies(guard, tool_args, reasoning, tool_guard, on_finding, json_content)
     return cast("S", guard_any(stream, policies))
 
 
@@ -55,10 +57,11 @@ def guard_any(stream: Any, policies: Policies) -> Any:
         tool_args=policies.tool_args,
         reasoning=policies.reasoning,
         tool_guard=policies.tool_guard,
+        json_content=policies.json_content,
         on_finding=policies.on_finding,
     )
     if hasattr(stream, "__aiter__"):
-        return guard_events(stream, adapter)
+        return guard_events(stream, adapter, on_error=policies.for_errors)
     if hasattr(stream, "__iter__"):
-        return guard_events_sync(stream, adapter)
+        return guard_events_sync(stream, adapter, on_error=policies.for_errors)
     raise TypeError(f"guard_stream() needs a stream, not {type(stream).__name__}")

@@ -6,6 +6,7 @@ import copy
 import json
 import sys
 import threading
+import traceback
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -21,6 +22,8 @@ from google_chunks import CANARY, GUARD, RECORDINGS, TOKEN, chunk, leaks, read, 
 
 genai = pytest.importorskip("google.genai")
 types = pytest.importorskip("google.genai.types")
+errors = pytest.importorskip("google.genai.errors")
+pydantic = pytest.importorskip("pydantic")
 
 ASKED: dict[str, Any] = {"model": "m", "contents": "hi"}
 CHUNKS = [
@@ -40,6 +43,7 @@ class _Upstream(ThreadingHTTPServer):
         self.streams = [written(CHUNKS)]
         self.whole: Any = chunk(thought("so " + CANARY), f"a {CANARY}b <", reason="STOP")
         self.asked: list[Any] = []
+        self.status = 200
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -48,11 +52,11 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         self.server.asked.append(json.loads(self.rfile.read(int(self.headers["content-length"]))))
         streamed = "streamGenerateContent" in self.path
-        if streamed:
+        if streamed and self.server.status == 200:
             body = self.server.streams[min(len(self.server.asked), len(self.server.streams)) - 1]
         else:
             body = json.dumps(self.server.whole).encode()
-        self.send_response(200)
+        self.send_response(self.server.status)
         self.send_header("content-type", "text/event-stream" if streamed else "application/json")
         self.send_header("content-length", str(len(body)))
         self.end_headers()
@@ -146,6 +150,86 @@ def test_functions_the_sdk_calls_leave_nothing_in_the_history(client: Any, upstr
     assert not leaks(shown)
     assert asked == [GUARD.scrub(f"x {CANARY}")]
     assert "".join(one.text or "" for one in shown if one.text).endswith(TEXT)
+
+
+ERROR = {"error": {"code": 400, "message": f"bad {TOKEN}", "status": "INVALID_ARGUMENT"}}
+
+
+def quotes_nothing(error: Any) -> None:
+    said = [str(error), repr(error), repr(vars(error)), *traceback.format_exception(error)]
+    assert TOKEN not in "".join(said)
+    assert type(error) is errors.ClientError
+    assert error.message.startswith("bad [REDACTED")
+    assert error.message in str(error)
+    assert (error.code, error.status) == (400, "INVALID_ARGUMENT")
+    assert TOKEN not in error.response.text
+    assert error.__cause__ is error.__context__ is None
+
+
+def test_errors_of_the_api_are_guarded(client: Any, upstream: _Upstream) -> None:
+    upstream.status, upstream.whole = 400, ERROR
+    safe = wrap(client, GUARD)
+    calls: list[Any] = [
+        lambda: safe.models.generate_content(**ASKED),
+        lambda: list(safe.models.generate_content_stream(**ASKED)),
+        lambda: list(guard_stream(client.models.generate_content_stream(**ASKED), GUARD)),
+        lambda: safe.chats.create(model="m").send_message("hi"),
+    ]
+    for call in calls:
+        with pytest.raises(errors.ClientError) as caught:
+            call()
+        quotes_nothing(caught.value)
+
+
+@pytest.mark.asyncio
+async def test_errors_of_the_api_are_guarded_async(client: Any, upstream: _Upstream) -> None:
+    upstream.status, upstream.whole = 400, ERROR
+    safe = wrap(client, GUARD).aio
+    with pytest.raises(errors.ClientError) as caught:
+        await safe.models.generate_content(**ASKED)
+    assert TOKEN not in str(caught.value) + repr(vars(caught.value))
+    with pytest.raises(errors.ClientError) as caught:
+        [one async for one in await safe.models.generate_content_stream(**ASKED)]
+    assert TOKEN not in str(caught.value) + repr(vars(caught.value))
+    assert caught.value.__cause__ is caught.value.__context__ is None
+
+
+def test_an_error_amid_a_stream_is_guarded(client: Any, upstream: _Upstream) -> None:
+    upstream.streams = [written([chunk("hi "), ERROR])]
+    shown: list[Any] = []
+    with pytest.raises(errors.APIError) as caught:
+        shown.extend(wrap(client, GUARD).models.generate_content_stream(**ASKED))
+    assert [one.text for one in shown[:1]] == ["hi "]
+    assert TOKEN not in str(caught.value) + repr(vars(caught.value))
+
+
+def test_a_structured_output_stays_valid(client: Any, upstream: _Upstream) -> None:
+    class Answer(pydantic.BaseModel):
+        a: int
+        b: str
+
+    text = json.dumps({"a": 1, "b": f"the <think> tag {TOKEN}"})
+    wanted = {"a": 1, "b": "the "}
+    configs: list[Any] = [
+        types.GenerateContentConfig(response_mime_type="application/json", response_schema=Answer),
+        {"response_mime_type": "application/json", "response_json_schema": {"type": "object"}},
+        {"responseMimeType": "application/json"},
+    ]
+    safe = wrap(client, GUARD)
+    for config in configs:
+        upstream.whole = chunk(text, reason="STOP")
+        answer = safe.models.generate_content(**ASKED, config=config)
+        assert json.loads(answer.text) == wanted
+        assert answer.parsed is None or dict(answer.parsed) == wanted
+        upstream.streams = [written([*map(chunk, text), chunk("", reason="STOP")])]
+        shown = safe.models.generate_content_stream(**ASKED, config=config)
+        assert json.loads("".join(one.text or "" for one in shown)) == wanted
+    chat = safe.chats.create(model="m", config=configs[0])
+    assert json.loads(chat.send_message("hi").text) == wanted
+    bare = client.models.generate_content(**ASKED)
+    assert json.loads(guard_response(bare, GUARD, json_content=True).text) == wanted
+    enum = safe.models.generate_content(**ASKED, config={"response_mime_type": "text/x.enum"})
+    assert enum.text == GUARD.scrub(text)
 
 
 @pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: path.stem[-40:])
