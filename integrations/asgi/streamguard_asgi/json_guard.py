@@ -58,7 +58,7 @@ class JSONGuard(Body):
             tool_args: what happens to the arguments of tools.
             reasoning: what happens to reasoning.
             tool_guard: what arguments go through, if not `guard`.
-            json_content: the content of an OpenAI response is JSON; only its strings are guarded.
+            json_content: the content of the response is JSON; only its strings are guarded.
             on_finding: called with each finding.
             max_body: bytes at most; of a larger body nothing comes but an error.
 
@@ -114,6 +114,7 @@ class JSONGuard(Body):
                 tool_args=chosen.tool_args,
                 reasoning=chosen.reasoning,
                 tool_guard=chosen.tool_guard,
+                json_content=chosen.json_content,
                 on_finding=chosen.on_finding,
             )
         if is_list(value) and (chunks := _chunks(value)):

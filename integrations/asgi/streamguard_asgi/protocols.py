@@ -143,6 +143,7 @@ class Events:
             tool_args=chosen.tool_args,
             reasoning=chosen.reasoning,
             tool_guard=chosen.tool_guard,
+            json_content=chosen.json_content,
             on_finding=chosen.on_finding,
         )
         return adapter

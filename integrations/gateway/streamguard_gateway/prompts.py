@@ -22,6 +22,8 @@ _PART = (
     "id", "type", "tool_use_id", "signature", "thinking", "data", "source", "image_url", "file", "file_data",
     "file_id", "input_audio", "cache_control", "encrypted_content",
 )  # fmt: skip
+_ASKING = (b'ormat"', b'esponseMimeType"', b'esponse_mime_type"')
+"""How the names end by which JSON is asked for: `text.format`, `output_config.format`, ..."""
 _TEXTS: dict[Path, LeafPolicy] = {
     **{(top, "*", name): "keep" for top in ("messages", "input") for name in _MESSAGE},
     **{(top, "*", "content", "*", name): "keep" for top in ("messages", "input") for name in _PART},
@@ -65,7 +67,7 @@ def guard_prompt(body: bytes, headers: Headers, guard: Transformer, on_finding: 
 
 def wants_json(body: bytes, /) -> bool:
     """Tell whether a request asks for a structured output, so that the content is JSON."""
-    if b'ormat"' not in body:  # response_format, text.format, output_format, output_config.format
+    if not any(name in body for name in _ASKING):
         return False
     try:
         request = json.loads(body)
@@ -77,7 +79,14 @@ def wants_json(body: bytes, /) -> bool:
         _field(_field(request, "text"), "format"),
         _field(_field(request, "output_config"), "format"),
     )
-    return any(str(_field(place, "type")).startswith("json") for place in places)
+    kinds = [
+        _field(_field(request, outer), inner)
+        for outer in ("generationConfig", "generation_config")
+        for inner in ("responseMimeType", "response_mime_type")
+    ]
+    return "application/json" in kinds or any(
+        str(_field(place, "type")).startswith("json") for place in places
+    )
 
 
 def _field(value: Any, name: str) -> Any:

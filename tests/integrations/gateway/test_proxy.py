@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import socket
 import zlib
 from collections.abc import Iterator
@@ -477,6 +478,41 @@ def test_structured_output_stays_valid() -> None:
         shown = json.loads(said(gateway.client.post(CHAT, json=asked).content))
     assert shown["n"] == 1
     assert shown["password"].startswith("[REDACTED:any:")
+
+
+@pytest.mark.parametrize("streamed", [True, False])
+@pytest.mark.parametrize("provider", ["anthropic", "google"])
+def test_structured_output_of_other_protocols_stays_valid(provider: str, *, streamed: bool) -> None:
+    content = json.dumps({"a": 1, "b": "the <zqfence> tag", "c": 2})
+    if provider == "anthropic":
+        path, asked = "/v1/messages", {"output_config": {"format": {"type": "json_schema"}}}
+        answer: Any = {"type": "message", "content": [{"type": "text", "text": content}]}
+        block = {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}
+        delta = {"type": "content_block_delta", "index": 0}
+        events = [
+            block,
+            *({**delta, "delta": {"type": "text_delta", "text": char}} for char in content),
+            {"type": "content_block_stop", "index": 0},
+            {"type": "message_delta", "delta": {"stop_reason": "end_turn"}},
+        ]
+    else:
+        path = "/v1beta/models/g:" + ("streamGenerateContent?alt=sse" if streamed else "generateContent")
+        asked = {"generationConfig": {"responseMimeType": "application/json"}}
+
+        def chunk(text: str, **more: str) -> Any:
+            return {"candidates": [{"index": 0, "content": {"parts": [{"text": text}]}, **more}]}
+
+        answer = chunk(content, finishReason="STOP")
+        events = [*map(chunk, content), chunk("", finishReason="STOP")]
+    body = b"".join(b"data: " + json.dumps(event).encode() + b"\n\n" for event in events)
+    upstream = replaying(body, every=50) if streamed else whole(json.dumps(answer).encode())
+    with setup(upstream) as gateway:
+        got = gateway.client.post(path, json=asked).text
+    lines = [line.removeprefix("data: ") for line in got.splitlines() if line] if streamed else [got]
+    texts = [
+        json.loads(found) for line in lines for found in re.findall(r'"text": ?("(?:[^"\\]|\\.)*")', line)
+    ]
+    assert json.loads("".join(texts)) == {"a": 1, "b": "the ", "c": 2}
 
 
 def test_lines_of_ollama_are_guarded(gateway: Setup) -> None:
