@@ -38,6 +38,9 @@ class LiteralRedactor(Transformer):
     which get the placeholder of the plain value: `[REDACTED:<id>:<8 hex digits>]`. The
     id is the name in lower case with hyphens: `DB_PASSWORD` becomes `db-password`.
 
+    Base64 and hexadecimal digits may be wrapped, and the lines of a value of several may be ended
+    in either way, indented and quoted with `>`.
+
     Not found are values that are encoded twice over, but for JSON in a JSON string, or otherwise
     than as a whole; and of base64 inside a longer text up to four bits at each end stay.
 
@@ -46,7 +49,8 @@ class LiteralRedactor(Transformer):
     rules then leave these placeholders alone.
 
     *Delay*: text that may be the beginning of a value is held until it is one or cannot be.
-    *Memory*: a stream keeps at most the longest spelling of a value, less one character.
+    *Memory*: a stream keeps at most the longest spelling of a value, less one character, with up
+    to ten for every line break in it.
 
     Attributes:
         ids: the ids of the values that are looked for, in order.
@@ -232,12 +236,21 @@ class _Session(Session):
         size = len(data)
         if size > SHORT:
             return self._run(data, 0)
-        heads = self._index.heads
-        for at in range(size):
-            if data[at : at + LEAST] in heads:
-                break
+        index = self._index
+        heads = index.heads
+        if index.joins and not data.isprintable():  # it may have line breaks
+            for at in range(size):
+                head = data[at : at + LEAST]
+                if head in heads or (("\n" in head or "\r" in head) and index.begins(data, at)):
+                    break
+            else:
+                at = size
         else:
-            at = size
+            for at in range(size):
+                if data[at : at + LEAST] in heads:
+                    break
+            else:
+                at = size
         if at <= size - LEAST:
             return self._run(data, at)
         self._held = data[at:]

@@ -15,13 +15,16 @@ from base64 import b64encode
 from collections.abc import Iterator
 from urllib.parse import quote_from_bytes
 
-__all__ = ["ENCODINGS", "spellings"]
+__all__ = ["BREAK", "ENCODINGS", "spellings", "wrapped"]
 
 ENCODINGS = ("base64", "url", "json", "hex")
 """Every encoding there is a spelling for."""
 
 LEAST = 8
 """Fewest characters of base64 that count: shorter ones stand in unrelated data."""
+
+BREAK = re.compile(r"\r?\n[ \t>]{0,8}|\r\Z")
+"""Where a line is broken: with indentation, and the sign of a quotation; or the half of it that has come."""
 
 _PLAIN = re.compile(r"[A-Za-z0-9_.-]*").fullmatch
 _ESCAPE = re.compile(r"%[0-9A-F]{2}")
@@ -45,6 +48,11 @@ def spellings(value: str, encodings: frozenset[str]) -> Iterator[str]:
         value: the value, not empty.
         encodings: which of `ENCODINGS`.
     """
+    for variant in _variants(value):
+        yield from _spellings(variant, encodings)
+
+
+def _spellings(value: str, encodings: frozenset[str]) -> Iterator[str]:
     data = _bytes(value)
     plain = _PLAIN(value) is not None
     if "url" in encodings:
@@ -61,6 +69,25 @@ def spellings(value: str, encodings: frozenset[str]) -> Iterator[str]:
     if "hex" in encodings:
         yield data.hex()
         yield data.hex().upper()
+
+
+def wrapped(value: str, encodings: frozenset[str]) -> Iterator[str]:
+    """Yield the spellings that are wrapped at some column: base64 and hexadecimal digits."""
+    for variant in _variants(value):
+        data = _bytes(variant)
+        if "base64" in encodings:
+            yield from _base64(data)
+        if "hex" in encodings:
+            yield data.hex()
+            yield data.hex().upper()
+
+
+def _variants(value: str) -> set[str]:
+    """The value with its lines ended in either way."""
+    if "\n" not in value:
+        return {value}
+    unix = value.replace("\r\n", "\n")
+    return {value, unix, unix.replace("\n", "\r\n")}
 
 
 def _bytes(value: str) -> bytes:

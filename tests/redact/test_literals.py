@@ -270,6 +270,107 @@ def test_the_password_of_basic_authentication() -> None:
         assert base64.b64encode(user.encode()).decode().rstrip("=")[:-1] in out
 
 
+def _wrapped(text: str, width: int, between: str) -> str:
+    return between.join(text[at : at + width] for at in range(0, len(text), width))
+
+
+@pytest.mark.parametrize("between", ["\n", "\r\n", "\n    ", "\n> "])
+@pytest.mark.parametrize("width", [60, 64, 76])
+def test_base64_wrapped_at_any_place(width: int, between: str) -> None:
+    t = LiteralRedactor({"a": "correct-horse-battery"}, placeholder=_named)
+    for before in range(60):
+        encoded = base64.b64encode(b"x" * before + b":correct-horse-battery" + b"!" * 70).decode()
+        text = f"{_wrapped(encoded, width, between)}\n"
+        out = t.scrub(text)
+        assert out.count("<a>") == 1
+        assert base64.b64encode(b"!" * 60).decode() in _wrapped(out.split("<a>")[1], 500, "").replace(
+            between, ""
+        )
+        assert len(text) - len(out) >= 28 - 2 - 3
+        for chunks in (list(text), *random_cuts(text, n=2)):
+            assert streamed(t, chunks)[0] == out
+        long = "prose " * SHORT
+        assert t.scrub(f"{long}{text}{long}") == f"{long}{out}{long}"
+
+
+def test_what_encoders_of_the_standard_library_wrap() -> None:
+    value = "long-Canary12-" * 12
+    t = LiteralRedactor({"a": value}, placeholder=_named, encodings=["base64", "hex"])
+    assert t.scrub(base64.encodebytes(value.encode()).decode()) == "<a>\n"
+    assert t.scrub(_wrapped(value.encode().hex(), 60, "\n")) == "<a>"
+    for cut in every_cut(base64.encodebytes(value.encode()).decode()):
+        assert streamed(t, cut)[0] == "<a>\n"
+
+
+@settings(max_examples=EXAMPLES)
+@given(
+    st.lists(
+        st.sampled_from(
+            ["b\ncaab\r\nab-ca", "ab-ab-ab-ca", "YWItYWIt", "YWItY", "\n", "\r", "\n ", " ", "ab-ca"]
+        ),
+        max_size=24,
+    ).map("".join),
+    st.sampled_from(["", ". " * (SHORT // 2), ". " * SHORT]),
+)
+def test_breaks_are_seen_the_same_whatever_the_chunks(text: str, around: str) -> None:
+    t = LiteralRedactor({"a": "b\ncaab\nab-ca", "b": "ab-ab-ab-ca"}, placeholder=_named)
+    text = around + text + around
+    whole = streamed(t, [text])
+    assert t.scrub(whole[0]) == whole[0]
+    for chunks in (list(text), *random_cuts(text, n=3)):
+        assert streamed(t, chunks) == whole
+
+
+LINES = "-----BEGIN CANARY-----\n\nCanary12Canary12Canary12\nCanary34\n-----END CANARY-----"
+
+
+def test_a_value_of_several_lines_has_them_ended_in_either_way_and_indented() -> None:
+    for value in (LINES, LINES.replace("\n", "\r\n")):
+        t = LiteralRedactor({"a": value}, placeholder=_named)
+        unix = LINES
+        windows = unix.replace("\n", "\r\n")
+        for text in (
+            unix,
+            windows,
+            unix.replace("\n", "\n    "),
+            windows.replace("\n", "\n\t"),
+            unix.replace("\n", "\n> "),
+            json.dumps(unix)[1:-1],
+            json.dumps(windows)[1:-1],
+            base64.b64encode(windows.encode()).decode(),
+            _wrapped(base64.b64encode(unix.encode()).decode(), 64, "\r\n"),
+            urllib.parse.quote(windows),
+        ):
+            assert t.scrub(f"k: {text}.") == "k: <a>."
+            for chunks in (list(f"k: {text}."), *random_cuts(f"k: {text}.", n=4)):
+                assert streamed(t, chunks)[0] == "k: <a>."
+        assert t.scrub(unix[:-2]) == unix[:-2]
+
+
+def test_lines_that_are_wrapped_in_disorder_are_let_go() -> None:
+    t = LiteralRedactor({"a": "correct-horse-battery"}, placeholder=_named)
+    encoded = base64.b64encode(b"correct-horse-battery").decode()
+    text = "\n".join(encoded)
+    session = t.session()
+    assert session.feed(text[:4]) == text[:4]
+    assert t.scrub(text) == text
+    bound = t.bounds()[0].characters
+    for sample in ("\n".join([encoded[:6], encoded[6:-1]]), text, encoded[:9] + "\n" + " " * 20):
+        session = t.session()
+        for char in sample:
+            session.feed(char)
+            assert session.pending <= bound
+
+
+def test_a_placeholder_with_a_line_break_is_not_looked_into() -> None:
+    def mark(rule: str, digest: str) -> str:
+        return f"<{rule}>\n<{rule}>"
+
+    t = LiteralRedactor({"a": "><a and more"}, placeholder=mark)
+    once = t.scrub("x ><a and more y")
+    assert t.scrub(once) == once
+
+
 def test_base64_too_short_to_tell_is_not_looked_for() -> None:
     t = LiteralRedactor({"a": "k9!xQz"}, placeholder=_named)
     assert t.scrub(base64.b64encode(b"k9!xQz").decode()) == "<a>"
@@ -546,7 +647,19 @@ def test_the_encodings_hold_no_more_than_they_must(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "unit", ["a", "ab", "a" * 39 + "c", "hunter4", "%68%75", "hunter42", "prose without any of them. "]
+    "unit",
+    [
+        "a",
+        "ab",
+        "a" * 39 + "c",
+        "hunter4",
+        "%68%75",
+        "hunter42",
+        "prose without any of them. ",
+        "\n",
+        "a\n",
+        "aHVudGVy\n",
+    ],
 )
 def test_the_work_grows_as_the_text_does(unit: str) -> None:
     t = LiteralRedactor({"a": "a" * 40 + "b", "b": "ab" * 20 + "a", "c": "hunter42", "d": "a" * 400 + "d"})
