@@ -32,8 +32,9 @@ class BytesGuard(Protocol):
         """End the body and return the rest of it.
 
         Args:
-            end: why it ended. After `ERROR` what is only half received is dropped, and the body
-                ends with the error its protocol has, if it has any.
+            end: why it ended. After `ERROR`, and where it ends in the middle of an event, what is
+                only half received is dropped, and the body ends with the error its protocol has,
+                if it has any.
 
         Raises:
             StreamClosedError: `flush` was called before.
@@ -49,18 +50,25 @@ class BytesGuard(Protocol):
         """
         ...
 
+    @property
+    def cut(self) -> bool:
+        """Whether the body broke off: its source did, or it ended in the middle of an event."""
+        ...
+
 
 class Body(ABC):
     """The part of a `BytesGuard` that is the same for all.
 
     Attributes:
+        cut: the body broke off: its source did, or it ended in the middle of an event.
         failure: why the guard has ended the body, if it has.
     """
 
-    __slots__ = ("_closed", "failure")
+    __slots__ = ("_closed", "cut", "failure")
 
     def __init__(self) -> None:
         self._closed = False
+        self.cut = False
         self.failure: Exception | None = None
 
     def feed(self, data: bytes, /) -> bytes:
@@ -77,8 +85,9 @@ class Body(ABC):
         """End the body and return the rest of it.
 
         Args:
-            end: why it ended. After `ERROR` what is only half received is dropped, and the body
-                ends with the error its protocol has, if it has any.
+            end: why it ended. After `ERROR`, and where it ends in the middle of an event, what is
+                only half received is dropped, and the body ends with the error its protocol has,
+                if it has any.
 
         Raises:
             StreamClosedError: `flush` was called before.
@@ -86,6 +95,7 @@ class Body(ABC):
         if self._closed:
             raise StreamClosedError("flush() on a body that has ended; every body needs a new guard")
         self._closed = True
+        self.cut = end is End.ERROR
         return b"".join(self._safely(self._ended(end)))
 
     def _safely(self, steps: Iterator[bytes]) -> Iterator[bytes]:

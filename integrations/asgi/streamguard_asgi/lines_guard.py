@@ -93,8 +93,11 @@ class NDJSONGuard(Body):
     def _ended(self, end: End) -> Iterator[bytes]:
         rest = b"".join(self._started)
         shown = b""
-        if rest and end is not End.ERROR and not is_cut(rest.decode("utf-8", "replace")):
-            shown = self._line(rest)
+        if rest and end is not End.ERROR:
+            if is_cut(rest.decode("utf-8", "replace")):
+                end, self.cut = End.ERROR, True
+            else:
+                shown = self._line(rest)
         held = self._end_broken()
         held += b"".join(self._written(item, None) for _, item in self._events.end(end))
         if text := self._lanes.flush(_STRINGS, end):

@@ -70,15 +70,19 @@ class PlainAdapter:
     *Delay*: that of the guard; no event waits. *Memory*: a session and an event for each lane.
     """
 
-    __slots__ = ("_fields", "_json", "_lanes", "_settings", "_templates")
+    __slots__ = ("_every", "_fields", "_json", "_lanes", "_settings", "_templates")
 
-    def __init__(self, settings: Settings, text_fields: frozenset[str] | None = None) -> None:
+    def __init__(
+        self, settings: Settings, text_fields: frozenset[str] | None = None, *, every: bool = False
+    ) -> None:
         """Begin a stream.
 
         Args:
             settings: the guard and its policies.
             text_fields: names of strings that are pieces of a text, if not `TEXT_FIELDS`.
+            every: every string is a piece of a text, but for ids, types and the like.
         """
+        self._every = every
         self._settings = settings
         self._fields = TEXT_FIELDS if text_fields is None else text_fields
         self._json = JsonLane(settings.tool_guard or settings.guard)
@@ -106,7 +110,12 @@ class PlainAdapter:
             self._templates[key] = safe
             return shown
 
-        return [*before, (name, self._pieces(safe, (), piece))]
+        shown = self._pieces(safe, (), piece)
+        return [*before, (name, self._whole(shown, self._policy) if self._every else shown)]
+
+    def has_pieces(self, event: Any) -> bool:
+        """Tell whether an event has strings that may be pieces of texts."""
+        return bool(self._places(event))
 
     def end(self, end: End, /) -> list[tuple[str, Any]]:
         """Return what was held and may be shown."""
@@ -177,6 +186,8 @@ class PlainAdapter:
 
     def _is_piece(self, path: Path) -> bool:
         names = [part for part in path if isinstance(part, str)]
+        if self._every:
+            return bool(names) and names[-1] not in KEPT and "usage" not in names
         if not names or not _WHOLE.isdisjoint(names[:-1]):
             return False
         return names[-1] in self._fields or (

@@ -1,8 +1,8 @@
 """Which provider's events these are, and the adapter that guards them.
 
 An event of a known provider goes to that provider's adapter, one of no known shape to the
-`PlainAdapter`. Once a provider was recognised, events that say nothing of their own (`ping`,
-errors, additions of a router) are taken for its own.
+`PlainAdapter`: its strings may be pieces of texts, whatever the protocol is. Once a provider was
+recognised, errors and events without such strings (`ping`, the usage) are taken for its own.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, Literal, cast
 
 from streamguard_anthropic import MessagesAdapter
 from streamguard_google import GenerateContentAdapter
-from streamguard_openai.shapes import is_dict, text_of
+from streamguard_openai.shapes import is_dict, is_list, text_of
 from streamguard_openai.streams import StreamAdapter
 from streamguard_openai.texts import Settings
 
@@ -74,7 +74,7 @@ def family_of(event: Any) -> Family | None:
     if not is_dict(event):
         return None
     kind = text_of(event, "type")
-    if "choices" in event or kind.startswith("response."):
+    if is_list(event.get("choices")) or kind.startswith("response."):
         return "openai"
     if kind in _ANTHROPIC or (kind == "error" and isinstance(event.get("error"), dict)):
         return "anthropic"
@@ -90,22 +90,28 @@ def family_of_protocol(protocol: StreamProtocol) -> Family | None:
     return "openai" if protocol.startswith("openai-") else None
 
 
+def _is_error(event: dict[str, Any]) -> bool:
+    return bool(event.get("error")) or event.get("type") == "error"
+
+
 class Events:
     """The JSON events of one stream. It does no I/O.
 
     Attributes:
-        family: whose event came last, of those that are known.
+        family: whose stream it is: by the protocol, else by the last event that was known.
     """
 
-    __slots__ = ("_adapters", "_fixed", "_plain", "_settings", "family")
+    __slots__ = ("_adapters", "_fixed", "_known", "_plain", "_settings", "family")
 
     def __init__(
         self, settings: Settings, protocol: StreamProtocol, text_fields: frozenset[str] | None = None
     ) -> None:
         self._settings = settings
         self._fixed: Family | None = family_of_protocol(protocol)
-        self._plain = PlainAdapter(settings, text_fields)
+        every = self._fixed is not None and text_fields is None
+        self._plain = PlainAdapter(settings, text_fields, every=every)
         self._adapters: dict[tuple[Family, str], Adapter[Any]] = {}  # by the name of their events
+        self._known: Family | None = self._fixed  # whose event came last, of those that are known
         self.family: Family | None = self._fixed
 
     def event(self, event: Any, name: str = "") -> Iterable[Shown]:
@@ -117,9 +123,13 @@ class Events:
         """
         if not isinstance(event, Parsed):
             return self._plain.event(event, name)
-        self.family = family = self._fixed or family_of(event) or self.family
+        family = family_of(event)
+        if family is None and (_is_error(event) or not self._plain.has_pieces(event)):
+            family = self._known
         if family is None:
             return self._plain.event(event, name)
+        self._known = family
+        self.family = self._fixed or family
         if name == event.get("type") or len(self._adapters) >= _MOST:
             name = ""
         adapter = self._adapters.get((family, name))

@@ -99,7 +99,9 @@ class SSEGuard(Body):
         rest = b""
         if end is not End.ERROR:
             for event in self._decoder.flush():
-                if not is_cut(event.data or ""):
+                if self._is_half(event):
+                    end, self.cut = End.ERROR, True
+                else:
                     rest = self._event(event)
                     yield rest
         held = self._end(end)
@@ -108,6 +110,14 @@ class SSEGuard(Body):
         if held and rest and not rest.endswith((b"\n\n", b"\r\r", b"\r\n\r\n")):
             yield b"\n\n"
         yield held
+
+    def _is_half(self, event: ServerSentEvent) -> bool:
+        """Tell whether the last event was cut off: it lacks its data, or the rest of its JSON."""
+        if event.raw.endswith((b"\n\n", b"\r\r", b"\r\n\r\n")):
+            return False
+        if not event.data:
+            return any(line and not line.startswith(":") for line in event.others) or event.data == ""
+        return self._protocol != "text" and event.data.strip() != DONE and is_cut(event.data)
 
     def _event(self, event: ServerSentEvent) -> bytes:
         if event.others and not self._clean.issuperset(event.others):

@@ -178,7 +178,7 @@ class Exchange:
         await self._end()
 
     async def _stream(self, answer: Answer, head: Headers, body: GuardedBody) -> None:
-        guard, cut = body.guard, False
+        guard, end = body.guard, End.COMPLETE
         decoded = answer.decoded()
         await self._client.start(answer.status, head)
         async with aclosing(decoded) as pieces:
@@ -192,9 +192,9 @@ class Exchange:
                     if guard.failure is not None:
                         break
             except UpstreamCut:
-                cut = True
-        await self._client.send(guard.flush(End.ERROR if cut else End.COMPLETE))
-        outcome = "cut" if cut else "complete"
+                end = End.ERROR
+        await self._client.send(guard.flush(end))
+        outcome = "cut" if guard.cut else "complete"
         await self._end(outcome if guard.failure is None else _failed(guard.failure).code)
 
     async def _whole(self, answer: Answer, head: Headers, body: GuardedBody) -> None:

@@ -21,6 +21,7 @@ KEY = "ZQ" + "KEY" * 3
 REDACTED = Redactor((Rule("key", "ZQ[KEY]{9}"),))
 BLOCKING = Redactor((Rule("key", "ZQ[KEY]{9}"),), actions={"key": "block"})
 SHOWN = REDACTED.scrub(KEY)
+BOTH = FenceScrubber("think") | REDACTED
 
 
 def sse(*data: Any, name: str = "") -> bytes:
@@ -485,6 +486,115 @@ def test_what_follows_a_last_event_without_its_empty_line_stands_alone() -> None
     ]
     shown = through(SSEGuard(REDACTED), sse(KEY[:5], name="a") + b"event: b\ndata: x")
     assert said(shown) == [("b", "x"), ("a", KEY[:5])]
+
+
+HALVES = [b"data", b"data:", b"event: x", b"id: 7\ndata: ", b'data: {"choices": [{"del', b"data: [DO"]
+
+
+@pytest.mark.parametrize("half", HALVES)
+@pytest.mark.parametrize("protocol", ["auto", "openai-chat", "anthropic"])
+def test_a_stream_that_ends_in_the_middle_of_an_event_has_broken_off(half: bytes, protocol: Any) -> None:
+    guard = SSEGuard(REDACTED, protocol=protocol)
+    shown = guard.feed(sse(chat("a " + KEY[:5])) + half) + guard.flush()
+    assert b"broke off" in shown
+    assert KEY[:5].encode() not in shown
+    assert b"data\n" not in shown
+    assert guard.cut
+    assert guard.failure is None
+
+
+@pytest.mark.parametrize(
+    "rest", [b"", b": ping", b"\n", b"data: [DONE]", b"data: [DONE]\n", b'data: {"a": 1}']
+)
+def test_a_stream_that_ends_behind_an_event_has_not_broken_off(rest: bytes) -> None:
+    guard = SSEGuard(REDACTED)
+    done = [] if b"DONE" in rest else ["[DONE]"]
+    body = sse(chat("a. "), chat("", "stop"), *done) + rest
+    assert guard.feed(body) + guard.flush() == body
+    assert not guard.cut
+
+
+def test_half_an_event_behind_the_last_one_is_no_error() -> None:
+    guard = SSEGuard(REDACTED)
+    assert b"broke" not in guard.feed(sse(chat("a"), "[DONE]") + b"data: {") + guard.flush()
+    assert guard.cut
+
+
+@pytest.mark.parametrize("piece", ["{not json", "[a", '"b'])
+def test_text_is_not_taken_for_half_a_json(piece: str) -> None:
+    assert through(SSEGuard(REDACTED, protocol="text"), f"data: {piece}".encode()).startswith(
+        b"data: " + piece.encode()
+    )
+
+
+PROTOCOLS = ["auto", "openai-chat", "openai-completions", "openai-responses", "anthropic", "google"]
+OTHERS = [
+    lambda text: {"index": 0, "content": text, "tokens": [1], "stop": False, "id_slot": -1},
+    lambda text: {"token": {"id": 1, "text": text, "special": False}, "generated_text": None},
+    lambda text: {"type": "text_delta", "delta": {"text": text}},
+    lambda text: json.loads(json.dumps(chat(text))),
+    lambda text: {"choices": [{"index": 0, "text": text}], "object": "text_completion"},
+    lambda text: {"type": "response.output_text.delta", "output_index": 0, "content_index": 0, "delta": text},
+    lambda text: {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": text}},
+    lambda text: {"candidates": [{"content": {"parts": [{"text": text}]}}]},
+]
+STRANGE = [
+    lambda text: {"output": {"text": text, "finish_reason": "null"}},
+    lambda text: {"output": {"choices": [{"message": {"content": text}}]}},
+    lambda text: {"generation": text},
+    lambda text: {"data": [{"piece": text}]},
+    lambda text: {"choices": {"0": text}},
+]
+
+
+def check_split(protocol: Any, event: Any, *first: Any) -> None:
+    text = f"hi {KEY} x <think>hidden</think> y"
+    for cut in range(1, len(text), 3):
+        body = sse(*first, event(text[:cut]), event(text[cut:]), "[DONE]")
+        shown = through(SSEGuard(BOTH, protocol=protocol), body)
+        joined = "".join(strings(one) for one in events(shown))
+        assert SHOWN in joined
+        assert "hid" not in joined
+        assert "den" not in joined
+        assert not any(KEY[at : at + 5] in joined for at in range(2, len(KEY) - 5))
+
+
+def strings(value: Any) -> str:
+    if isinstance(value, dict):
+        return "".join(strings(item) for item in value.values())
+    if isinstance(value, list):
+        return "".join(strings(item) for item in value)
+    return value if isinstance(value, str) else ""
+
+
+@pytest.mark.parametrize("event", OTHERS)
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_events_of_another_shape_than_the_protocols_are_guarded_by_their_own(
+    protocol: Any, event: Any
+) -> None:
+    check_split(protocol, event)
+    check_split(protocol, event, chat("first "))
+
+
+@pytest.mark.parametrize("event", STRANGE)
+@pytest.mark.parametrize("protocol", PROTOCOLS[1:])
+def test_every_string_of_an_unknown_event_goes_on_where_the_protocol_is_known(
+    protocol: Any, event: Any
+) -> None:
+    check_split(protocol, event)
+    check_split(protocol, event, chat("first "))
+
+
+def test_an_unknown_event_still_shows_no_password() -> None:
+    shown = through(SSEGuard(Redactor(), protocol="openai-chat"), sse({"db": {"password": "hunter2hunter"}}))
+    assert b"hunter2" not in shown
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_an_error_without_a_type_lets_out_what_is_held(protocol: Any) -> None:
+    shown = events(through(SSEGuard(BOTH, protocol=protocol), sse(chat("a <"), {"error": {"message": "no"}})))
+    assert shown[-2]["choices"][0]["delta"] == {"content": "<"}
+    assert shown[-1] == {"error": {"message": "no"}}
 
 
 RESPONSE = {"type": "response.created", "sequence_number": 0, "response": {"id": "r1", "output": []}}
