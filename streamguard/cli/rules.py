@@ -47,7 +47,8 @@ def rules(*, as_json: bool, only: str | None, names: tuple[str, ...]) -> None:
     rows = list(_rows(groups(), only))
     for name in names:
         if name not in {row["id"] for row in rows}:
-            raise click.BadParameter(f"there is no rule {name!r}", param_hint="'RULE'")
+            hint = f"; it is a set of rules: --set {name}" if name in groups() else ""
+            raise click.BadParameter(f"there is no rule {name!r}{hint}", param_hint="'RULE'")
     if names:
         rows = [row for row in rows if row["id"] in names]
         if not as_json:

@@ -80,3 +80,9 @@ def test_without_the_extra_rules_are_listed_and_personal_data_is_refused_in_one_
     assert refused.returncode == 2
     assert refused.stderr.count("\n") == 1
     assert "pip install 'streamguard-llm[pii]'" in refused.stderr
+
+
+def test_a_set_in_the_place_of_a_rule() -> None:
+    done = CliRunner().invoke(app, ["rules", "llm"])
+    assert done.exit_code == 2
+    assert "there is no rule 'llm'; it is a set of rules: --set llm" in done.stderr

@@ -134,9 +134,17 @@ def national_phone(value: str) -> bool:
 
 
 def trunk_phone(value: str) -> bool:
-    """A number in groups after a leading zero, of a country where they are dialled so."""
+    """A number in groups after a leading zero, of a country where they are dialled so, or an eight in Russia.
+
+    Numbers that are counted, `01 02 03 04 05`, are none.
+    """
     if _NO_PHONE.fullmatch(value) or not 9 <= sum(map(str.isdigit, value)) <= 12:
         return False
+    groups = [int(group) for group in re.findall(r"\d+", value)]
+    if len(groups) > 3 and groups == list(range(groups[0], groups[0] + len(groups))):
+        return False
+    if value.startswith("8"):
+        return _valid_phone(value, "RU")
     return any(_valid_phone(value, region) for region in _TRUNK_REGIONS)
 
 
@@ -147,13 +155,14 @@ def ip_address(value: str) -> bool:
     """An address of a machine, of whatever range: it is for the reader that they differ.
 
     Not the unspecified and the loopback address, which name no machine in particular, nor a
-    mask, nor the shortest of IPv6.
+    mask, nor the shortest of IPv6, nor one with three zeros at its end: a network, or the
+    version of a browser, `Chrome/120.0.0.0`.
     """
     try:
         address = ipaddress.ip_address(value.partition("%")[0])
     except ValueError:
         return False
-    if address.is_unspecified or address.is_loopback or value.startswith("255."):
+    if address.is_unspecified or address.is_loopback or value.startswith("255.") or value.endswith(".0.0.0"):
         return False
     # `x[::2]`, `abc::Def` and `10::20` are programs.
     groups = [group for group in value.partition("%")[0].split(":") if group]

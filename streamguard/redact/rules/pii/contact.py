@@ -104,12 +104,14 @@ PII_CONTACT = (
             rf"{NUMBER}(?<![0-9A-Z][ ])"
             r"(?:(?:\(0[1-9][0-9]{0,4}\)[ ]?|0[1-9][0-9]{0,4}[ ]?/[ ]?)[0-9]{2,8}(?:[ -][0-9]{2,5}){0,4}"
             r"|0[1-9][0-9]{0,4}[ -][0-9]{2,8}(?:[ -][0-9]{2,5}){1,4}"
-            rf"|0[ ]\(?[1-9][0-9]{{2}}\)?(?:[ -][0-9]{{2,4}}){{2,3}}){NUMBER_END}"
+            r"|0[ ]\(?[1-9][0-9]{2}\)?(?:[ -][0-9]{2,4}){2,3}"
+            r"|8(?:[ ]?\([3489][0-9]{2}\)[ ]?|[ -][3489][0-9]{2}[ -])"
+            rf"[0-9]{{3}}[ -][0-9]{{2}}[ -][0-9]{{2}}){NUMBER_END}"
         ),
         checks=(checks.trunk_phone,),
         needs=("phonenumbers",),
         hashed=False,
-        description="Phone numbers in groups after a leading zero",
+        description="Phone numbers in groups after a leading zero, or after an eight in Russia",
         source="national notations of ITU-T E.123; Google's libphonenumber",
         examples=(
             "Tél. 01 42 68 53 00",
@@ -117,6 +119,8 @@ PII_CONTACT = (
             "(020) 7946 0958",
             "03-3224-5000",
             "0 532 123 45 67",
+            "8 (495) 123-45-67",
+            "8-916-123-45-67",
         ),
         near_misses=(
             "Boston, MA 02110-1301",
@@ -124,6 +128,9 @@ PII_CONTACT = (
             "01-02-2024",
             "01 02 2024 10",
             "02 03 04",
+            "01 02 03 04 05",
+            "8 (295) 123-45-67",
+            "18 (495) 123-45-67",
             "0.1 0.2 0.3",
             "2024-01-15 10",
         ),

@@ -98,4 +98,23 @@ PII_PAYMENT = (
         ),
         near_misses=("DE45500105175407324931", "DE4450010517540732493", "ZZ44500105175407324931", "DE44"),
     ),
+    Rule(
+        "iban-announced",
+        # In lower case only after its name: a digest in hexadecimal begins like many of them.
+        context=r"""\b(?:IBAN|[iI]ban)["']?[ ]?[:=#]?[ ]?["']?""",
+        value="|".join(_account(*entry).lower() for entry in _LENGTHS.items()).join(
+            (r"(?:", r")(?![A-Za-z0-9_])")
+        ),
+        anchors=("IBAN", "iban", "Iban"),
+        checks=(checks.iban,),
+        hashed=False,
+        description="International bank account numbers in lower case, after their name",
+        source="ISO 13616: lengths of the registry, check digits modulo 97",
+        examples=(
+            "IBAN: de44500105175407324931",
+            "iban=be68 5390 0754 7034",
+            '"iban": "de44500105175407324931"',
+        ),
+        near_misses=("IBAN: de45500105175407324931", "sha1 de44500105175407324931", "iban: description"),
+    ),
 )
