@@ -31,6 +31,9 @@ __all__ = [
 ]
 
 SEPARATOR = "\n§\n"
+_LINE_BREAK = re.compile(r"\r+\n?")
+_AROUND = "".join(char for char in map(chr, range(0x3001)) if char.isspace()) + "\ufeff"
+"""White space, and the mark that a file may begin with."""
 _SEPARATING = re.compile(r"(?<![^\n])[^\S\n]*§[^\S\n]*(?![^\n])")
 
 Target = Literal["memory", "user"]
@@ -86,13 +89,15 @@ class MemoryChangedError(MemoryStoreError):
 
     Attributes:
         path: the file.
-        backup: the copy.
+        backup: the copy; `None` if the file was deleted.
     """
 
-    def __init__(self, path: Path, backup: Path) -> None:
+    def __init__(self, path: Path, backup: Path | None) -> None:
+        what = "deleted" if backup is None else "changed"
+        copied = f", and a copy of it is in {backup.name}" if backup is not None else ""
         super().__init__(
-            f"{path.name} was changed outside of the store; nothing was written, and a copy of it is in "
-            f"{backup.name}: read the entries again, then repeat what is still wanted"
+            f"{path.name} was {what} outside of the store; nothing was written{copied}: "
+            "read the entries again, then repeat what is still wanted"
         )
         self.path = path
         self.backup = backup
@@ -146,8 +151,14 @@ class Usage:
 
 def split(text: str, /) -> list[str]:
     """The entries in the text of a file."""
-    parts = (part.strip() for part in _SEPARATING.split(text.replace("\r\n", "\n")))
+    parts = (_tidy(part) for part in _SEPARATING.split(_tidy(text)))
     return [part for part in parts if part]
+
+
+def _tidy(text: str) -> str:
+    """A text as it comes back from a file: with line feeds alone, and nothing blank around it."""
+    lines = _LINE_BREAK.sub("\n", text)
+    return lines.strip(_AROUND)
 
 
 def join(entries: Sequence[str], /) -> str:
@@ -161,7 +172,7 @@ def as_entry(content: str, /) -> str:
     Raises:
         EntryError: it has a line that separates entries, or half a character.
     """
-    entry = content.replace("\r\n", "\n").strip()
+    entry = _tidy(content)
     if _SEPARATING.search(entry):
         raise EntryError("an entry cannot have a line with nothing but the sign that separates entries")
     try:
@@ -182,9 +193,9 @@ def find(entries: Sequence[str], shown: Sequence[str], old: str, /) -> int:
         EntryNotFoundError: no entry has it.
         AmbiguousEntryError: several do.
     """
-    if not old.strip():
+    if not _tidy(old):
         raise EntryError("say which entry is meant, by text that only this one has")
-    old = old.strip()
+    old = _tidy(old)
     found = [n for n, entry in enumerate(entries) if old in entry or old in shown[n]]
     if not found:
         raise EntryNotFoundError("no entry has this text")

@@ -4,6 +4,9 @@ A new content is written beside the file, forced to the disk and moved over it. 
 its digest is noted beside the old one's, so that after a crash at any point the file is
 known to be the old or the new one, and any other content was written by somebody else.
 All of this happens under one lock for the directory.
+
+An editor knows nothing of the lock. So a file is compared with what was read right before it
+is replaced, and the old one is kept by a second name until it was compared once more.
 """
 
 from __future__ import annotations
@@ -76,8 +79,8 @@ class MemoryFiles:
         """
         return self._decoded(name, self._bytes(name))
 
-    def read_own(self, name: str) -> str:
-        """The text of a file that is about to be changed; to be called under the lock.
+    def read_own(self, name: str) -> tuple[str, str]:
+        """The text of a file that is about to be changed, and its digest; to be called under the lock.
 
         Raises:
             MemoryChangedError: somebody else has changed it. It is copied, and known from now on.
@@ -85,26 +88,46 @@ class MemoryFiles:
         """
         data = self._bytes(name)
         text = self._decoded(name, data)
-        notes = self._notes()
         digest = _digest(data)
-        if digest not in notes.get(name, [_digest(b"")]):
-            backup = self.directory / f"{name}.{digest[:12]}.bak"
-            with contextlib.suppress(FileNotFoundError):
-                shutil.copyfile(self.directory / name, backup)
-            self._note(name, [digest])
-            raise MemoryChangedError(self.directory / name, backup)
-        return text
+        if digest not in self._notes().get(name, [_digest(b"")]):
+            raise self._changed(name, data)
+        return text, digest
 
-    def write(self, name: str, text: str) -> None:
+    def write(self, name: str, text: str, before: str) -> None:
         """Replace a file; to be called under the lock.
 
+        Args:
+            name: the file.
+            text: its new text.
+            before: the digest of what it is to replace.
+
         Raises:
+            MemoryChangedError: somebody else has changed it since. It is as they left it.
             OSError: it cannot be written; the file is as it was.
         """
         data = text.encode()
-        self._note(name, [_digest(self._bytes(name)), _digest(data)])
-        self._replace(name, data)
+        target = (self.directory / name).resolve()
+        fresh = _written(target, data)
+        try:
+            self._note(name, [before, _digest(data)])
+            now = self._bytes(name)
+            changed = now if _digest(now) != before else _swapped(fresh, target, before)
+            if changed is not None:
+                raise self._changed(name, changed)
+        finally:
+            fresh.unlink(missing_ok=True)
+        _forced(target.parent)
         self._note(name, [_digest(data)])
+
+    def _changed(self, name: str, data: bytes) -> MemoryChangedError:
+        """Copy what somebody else has written, and know it from now on."""
+        path = self.directory / name
+        backup: Path | None = None
+        if data or path.exists():
+            backup = self.directory / f"{name}.{_digest(data)[:12]}.bak"
+            _written(path, data).replace(backup)
+        self._note(name, [_digest(data)])
+        return MemoryChangedError(path, backup)
 
     def _bytes(self, name: str) -> bytes:
         try:
@@ -133,28 +156,69 @@ class MemoryFiles:
         }
 
     def _note(self, name: str, digests: list[str]) -> None:
-        self._replace(_NOTES, json.dumps({**self._notes(), name: digests}).encode())
+        notes = json.dumps({**self._notes(), name: digests}).encode()
+        target = (self.directory / _NOTES).resolve()
+        _written(target, notes).replace(target)
+        _forced(target.parent)
 
-    def _replace(self, name: str, data: bytes) -> None:
-        target = (self.directory / name).resolve()
-        descriptor, fresh = tempfile.mkstemp(dir=target.parent, prefix=f".{name}.", suffix=_LEFT_OVER)
+
+def _written(target: Path, data: bytes) -> Path:
+    """A new file beside another one, on the disk and with its mode; for nobody else where there is none."""
+    descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=_LEFT_OVER)
+    fresh = Path(name)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        with contextlib.suppress(FileNotFoundError):
+            shutil.copymode(target, fresh)
+    except BaseException:
+        fresh.unlink(missing_ok=True)
+        raise
+    return fresh
+
+
+def _swapped(fresh: Path, target: Path, before: str) -> bytes | None:
+    """Move a new file over the old one, and back again if that was not the expected one.
+
+    Returns:
+        What the old one had in it, where it is in its place again.
+    """
+    kept = Path(f"{str(fresh).removesuffix(_LEFT_OVER)}.old{_LEFT_OVER}")
+    try:
+        os.link(target, kept)
+    except FileNotFoundError:  # there is no old one, so there must not be one now
+        with contextlib.suppress(OSError):
+            os.link(fresh, target)
+            return None
+    except OSError:  # not every system has second names
+        fresh.replace(target)
+        return None
+    try:
+        if kept.exists():
+            fresh.replace(target)
+            data = kept.read_bytes()
+            if _digest(data) == before:
+                return None
+            kept.replace(target)
+            return data
+    finally:
+        kept.unlink(missing_ok=True)
+    if not target.exists():
+        fresh.replace(target)
+        return None
+    return target.read_bytes()
+
+
+def _forced(directory: Path) -> None:
+    """Have a renaming on the disk, on systems that can."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(directory, os.O_RDONLY)
         try:
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            if target.exists():
-                shutil.copymode(target, fresh)
-            Path(fresh).replace(target)
-        except BaseException:
-            Path(fresh).unlink(missing_ok=True)
-            raise
-        with contextlib.suppress(OSError):  # not every system can force a renaming to the disk
-            directory = os.open(target.parent, os.O_RDONLY)
-            try:
-                os.fsync(directory)
-            finally:
-                os.close(directory)
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def _digest(data: bytes) -> str:

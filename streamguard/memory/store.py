@@ -159,7 +159,8 @@ class MemoryStore:
         name = _name(target)
         guarded = [self._guarded(operation) for operation in operations]
         with self._files.locked():
-            before = split(self._files.read_own(name))
+            text, digest = self._files.read_own(name)
+            before = split(text)
             entries = list(before)
             for operation in guarded:
                 self._change(entries, operation)
@@ -167,7 +168,7 @@ class MemoryStore:
             if entries != before:
                 if usage.used > usage.limit and usage.used >= len(join(before)):
                     raise MemoryFullError(usage.used, usage.limit)
-                self._files.write(name, join(entries) + "\n" if entries else "")
+                self._files.write(name, join(entries) + "\n" if entries else "", digest)
             return usage
 
     def _guarded(self, operation: Operation) -> Operation:

@@ -203,6 +203,7 @@ def test_a_file_changed_by_hand_is_copied_and_not_overwritten(store: MemoryStore
     write(store, "# My notes\n\nnot in entries\n")
     with pytest.raises(MemoryChangedError) as changed:
         store.add("memory", "x1")
+    assert changed.value.backup is not None
     assert changed.value.backup.read_text("utf-8") == "# My notes\n\nnot in entries\n"
     assert (store.directory / "MEMORY.md").read_text("utf-8") == "# My notes\n\nnot in entries\n"
     assert "notes" not in str(changed.value)
@@ -213,8 +214,11 @@ def test_a_file_changed_by_hand_is_copied_and_not_overwritten(store: MemoryStore
 def test_a_file_deleted_by_hand_is_told_too(store: MemoryStore) -> None:
     store.add("memory", "Likes tea")
     (store.directory / "MEMORY.md").unlink()
-    with pytest.raises(MemoryChangedError):
+    with pytest.raises(MemoryChangedError, match="was deleted") as deleted:
         store.add("memory", "x1")
+    assert deleted.value.backup is None
+    assert "copy" not in str(deleted.value)
+    assert not list(store.directory.glob("*.bak"))
     store.add("memory", "x1")
     assert store.read("memory") == ("x1",)
 
@@ -267,6 +271,107 @@ def test_mode_and_symbolic_links_are_kept(tmp_path: Path) -> None:
     assert (tmp_path / "m" / "MEMORY.md").is_symlink()
     assert real.read_text("utf-8") == "tea\n"
     assert real.stat().st_mode & 0o777 == 0o640
+
+
+BY_HAND = "by hand"
+
+
+def edited(path: Path, how: str) -> None:
+    """As editors save: into the file, as another file moved over it, or by deleting it."""
+    if how == "in place":
+        path.write_text(BY_HAND, "utf-8")
+    elif how == "moved":
+        (path.parent / "editor").write_text(BY_HAND, "utf-8")
+        (path.parent / "editor").replace(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+@pytest.mark.parametrize("how", ["in place", "moved", "deleted"])
+@pytest.mark.parametrize("there", [True, False])
+def test_an_edit_while_a_change_is_made_is_not_overwritten(store: MemoryStore, how: str, there: bool) -> None:
+    path = store.directory / "MEMORY.md"
+
+    class Edited(MemoryStore):
+        def _change(self, entries: list[str], operation: Operation) -> None:
+            edited(path, how)
+            super()._change(entries, operation)
+
+    if there:
+        store.add("memory", "tea")
+    store.directory.mkdir(exist_ok=True)
+    if how == "deleted" and not there:
+        return
+    with pytest.raises(MemoryChangedError) as changed:
+        Edited(store.directory).add("memory", "x1")
+    backup = changed.value.backup
+    assert (backup.read_text("utf-8") if backup else None) == (None if how == "deleted" else BY_HAND)
+    assert (path.read_text("utf-8") if path.exists() else None) == (None if how == "deleted" else BY_HAND)
+    store.add("memory", "x1")
+    assert store.read("memory") == (("x1",) if how == "deleted" else (BY_HAND, "x1"))
+
+
+@pytest.mark.parametrize("there", [True, False])
+@pytest.mark.parametrize("function", ["link", "replace"])
+def test_an_edit_at_the_last_moment_is_put_back(
+    store: MemoryStore, there: bool, function: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Into the file, after it was compared and before another one is in its place."""
+    path = store.directory / "MEMORY.md"
+    if there:
+        store.add("memory", "tea")
+    if function == "replace" and not there:
+        return
+    real = getattr(os if function == "link" else Path, function)
+
+    def late(source: Any, goal: Any) -> Any:
+        if (source if function == "link" and there else goal) == path:
+            path.write_text(BY_HAND, "utf-8")
+        return real(source, goal)
+
+    monkeypatch.setattr(os if function == "link" else Path, function, late)
+    with pytest.raises(MemoryChangedError) as changed:
+        store.add("memory", "x1")
+    monkeypatch.undo()
+    assert changed.value.backup is not None
+    assert changed.value.backup.read_text("utf-8") == path.read_text("utf-8") == BY_HAND
+    store.add("memory", "x1")
+    assert store.read("memory") == (BY_HAND, "x1")
+    assert not list(store.directory.glob(".*.tmp"))
+
+
+def test_a_disk_without_second_names_will_do(store: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(os, "link", refused)
+    store.add("memory", "x1")
+    store.add("memory", "y2")
+    assert store.read("memory") == ("x1", "y2")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX")
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o644])
+def test_a_copy_is_for_no_more_people_than_the_file(store: MemoryStore, mode: int) -> None:
+    store.add("memory", "tea")
+    write(store, "a private note")
+    (store.directory / "MEMORY.md").chmod(mode)
+    with pytest.raises(MemoryChangedError) as changed:
+        store.add("memory", "x1")
+    assert changed.value.backup is not None
+    assert changed.value.backup.stat().st_mode & 0o777 == mode
+
+
+@pytest.mark.parametrize(
+    ("text", "stored"),
+    [("\ufeffx", "x"), ("a\r\r\nb", "a\nb"), ("a\rb", "a\nb"), (" \ufeff\u3000x\x85", "x")],
+)
+def test_an_entry_is_stored_as_it_is_read_back(store: MemoryStore, text: str, stored: str) -> None:
+    for _ in range(2):
+        store.add("memory", text)
+        assert store.read("memory") == (stored,)
+    store.remove("memory", text)
+    assert store.read("memory") == ()
 
 
 # -- a plain dictionary ---------------------------------------------------------------------
