@@ -238,7 +238,7 @@ class ChatAdapter:
             return shown
 
         name = str(path[0])
-        shown = walk(value, (index, name), path, role_of(name), leaf, every=True)
+        shown = walk(value, (index, name), path, role_of(name), leaf, shape=self._texts.shaped, every=True)
         return self._texts.leaves(name, shown)
 
     def _choice(self, chunk: Any, choice: Any, before: list[Any], *, single: bool) -> tuple[Any, bool]:
@@ -329,7 +329,12 @@ class ChatAdapter:
             spoke = spoke or shown != ""
             return shown
 
-        new = walk(value, key, ("delta", name), role_of(name), leaf)
+        def shape(value: Any, role: Role) -> Any:
+            nonlocal spoke
+            spoke = True
+            return self._texts.shaped(value, role)
+
+        new = walk(value, key, ("delta", name), role_of(name), leaf, shape=shape)
         if name in SIGNED and self._texts.policy("reasoning") == "guard":
             new = self._signatures.checked(key, value, new)
             spoke = spoke or new is not value

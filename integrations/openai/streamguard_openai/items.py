@@ -81,6 +81,12 @@ class Snapshots:
         self._seen.add(key)
         return self._texts.scrub(key, text, role, self.ends.get(key, end), report=report)
 
+    def _shaped(self, key: Path, value: Any, role: Role) -> Any:
+        """Guard an object with names of its own, such as arguments that are no JSON text."""
+        report = key not in self._seen
+        self._seen.add(key)
+        return self._texts.shaped(value, role, report=report)
+
     def response(self, response: Any, end: End) -> Any:
         """Guard a whole response; all but its settings."""
         changes: dict[str, Any] = {}
@@ -129,6 +135,8 @@ class Snapshots:
                 new: Any = self._parts(value, place, "summary" if name == "summary" else kind, end)
             elif name in _ITEM_TEXTS and isinstance(value, str):
                 new = self.text((place, name, 0), value, _ITEM_TEXTS[name], end)
+            elif name in _ITEM_TEXTS and not isinstance(value, int | float):
+                new = self._shaped((place, name), value, _ITEM_TEXTS[name])
             elif name == "parsed_arguments":
                 new = self._texts.parsed(value, "json")
             elif name in ("action", "operation") and kind.endswith("_call") and has_fields(value):
@@ -194,7 +202,10 @@ class Snapshots:
                 key = (place, "diff", 0)
             return self.text(key, text, "tool", end)
 
-        new = walk(action, (place,), (), "tool", leaf)
+        def shape(value: Any, role: Role) -> Any:
+            return self._shaped((place, "action"), value, role)
+
+        new = walk(action, (place,), (), "tool", leaf, shape=shape)
         return action if new is action or new is DROPPED else new
 
 

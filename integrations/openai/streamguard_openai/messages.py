@@ -38,9 +38,9 @@ def guard_message(texts: Texts, index: int, message: Any, end: End) -> Any:
         elif role == "reasoning" and texts.policy(role) == "drop":
             new = DROPPED
         elif name == "tool_calls":
-            new = _calls(texts, walk(value, (index, name), (name,), role, leaf))
+            new = _calls(texts, walk(value, (index, name), (name,), role, leaf, shape=texts.shaped))
         elif isinstance(value, str) or name in ("audio", "content", "function_call") or role == "reasoning":
-            new = walk(value, (index, name), (name,), role, leaf)
+            new = walk(value, (index, name), (name,), role, leaf, shape=texts.shaped)
             if name in SIGNED:
                 new = without_signature(value, new)
         else:

@@ -205,6 +205,12 @@ class ResponsesAdapter:
                 self._send(event, changes, shown)
             else:
                 self._shift -= 1
+        elif has_fields(delta) and kind.role == "json":
+            self._send(
+                event,
+                {"delta": new} if (new := self._texts.shaped(delta, "json")) is not delta else {},
+                shown,
+            )
         elif has_fields(delta):
             # Such as the two outputs of a shell: a lane each.
             changes = {}

@@ -24,7 +24,7 @@ from streamguard.adapting import (
 from streamguard.session import FindingHandler
 from streamguard_openai.shapes import DROPPED, fields, has_fields, is_sequence, with_fields
 
-__all__ = ["KEPT", "Leaf", "Role", "Settings", "Texts", "role_of", "walk"]
+__all__ = ["KEPT", "SHAPED", "Leaf", "Role", "Settings", "Shape", "Texts", "role_of", "walk"]
 
 Role = Literal["content", "text", "reasoning", "json", "tool"]
 
@@ -84,6 +84,9 @@ KEPT = frozenset(
     }
 )
 """Names of what a model does not write freely, or nobody can read: never changed."""
+
+SHAPED = frozenset({"args", "arguments", "attributes", "env", "input", "metadata"})
+"""Names of objects a model, a tool or a user has shaped: nothing below is known to be harmless."""
 
 _OPAQUE = frozenset({"data", "parsed", "parsed_arguments"})  # encoded; made by the SDK of other texts
 
@@ -178,19 +181,26 @@ class Texts:
 
     def parsed(self, value: Any, role: Role) -> Any:
         """Guard what an SDK has made of a JSON text: every string of it."""
+        if self._policies[role] == "drop":
+            return None
+        return self.shaped(value, role, report=False)  # the text it was made of has been reported
+
+    def shaped(self, value: Any, role: Role, *, report: bool = True) -> Any:
+        """Guard an object that a model or a user has shaped: every string, whatever its name."""
         policy = self._policies[role]
         if policy != "guard":
-            return value if policy == "keep" else None
-        guard = self._settings.guard
-        if role == "json" and self._settings.tool_guard is not None:
-            guard = self._settings.tool_guard
-        return guard_object(value, guard)  # the text it was made of has been reported
+            return value if policy == "keep" else [] if is_sequence(value) else {}
+        guard = self._guards["tool" if role == "json" else "text" if role == "content" else role]
+        return guard_object(value, guard, on_finding=self._settings.on_finding if report else None)
 
     def _leaf(self, path: Path) -> LeafPolicy:
         names = [part for part in path if isinstance(part, str)]
-        if names and names[-1] in KEPT:
+        shaped = next((name for name in names[:-1] if name in SHAPED), None)
+        if names and names[-1] in KEPT and shaped is None:
             return "keep"
-        if names and names[-1] == "arguments":
+        if shaped == "arguments":
+            return self._settings.tool_args
+        if names and names[-1] == "arguments" and shaped is None:
             return "json" if self._settings.tool_args == "guard" else self._settings.tool_args
         if any(_ROLES.get(name) == "reasoning" for name in names):
             return self._settings.reasoning
@@ -201,7 +211,13 @@ Leaf = Callable[[Path, Path, str, Role], str]
 """Takes the key of a text, the path to it, the text and its role; returns what is shown."""
 
 
-def walk(value: Any, key: Path, path: Path, role: Role, leaf: Leaf, *, every: bool = False) -> Any:
+Shape = Callable[[Any, Role], Any]
+"""Takes an object that has names of its own, and its role; returns what is shown."""
+
+
+def walk(
+    value: Any, key: Path, path: Path, role: Role, leaf: Leaf, *, shape: Shape, every: bool = False
+) -> Any:
     """Guard the texts inside a part of an object.
 
     Args:
@@ -210,6 +226,7 @@ def walk(value: Any, key: Path, path: Path, role: Role, leaf: Leaf, *, every: bo
         path: leads to the part in this object.
         role: the role of the part.
         leaf: is given each text.
+        shape: is given each object of those in `SHAPED`, unless `every`.
         every: what is encoded elsewhere (`data`) is a text too.
 
     Returns:
@@ -220,7 +237,7 @@ def walk(value: Any, key: Path, path: Path, role: Role, leaf: Leaf, *, every: bo
         return value if shown == value else shown
     if is_sequence(value):
         items = [
-            walk(item, (*key, _index(item)), (*path, position), role, leaf, every=every)
+            walk(item, (*key, _index(item)), (*path, position), role, leaf, shape=shape, every=every)
             for position, item in enumerate(value)
         ]
         same = all(new is item for new, item in zip(items, value, strict=True))
@@ -231,7 +248,11 @@ def walk(value: Any, key: Path, path: Path, role: Role, leaf: Leaf, *, every: bo
     for name, item in fields(value).items():
         if item is None or name in KEPT or (name in _OPAQUE and not every):
             continue
-        new = walk(item, (*key, name), (*path, name), role_of(name, role), leaf, every=every)
+        inner = role_of(name, role)
+        if name in SHAPED and not (every or isinstance(item, str)):
+            new = shape(item, inner)
+        else:
+            new = walk(item, (*key, name), (*path, name), inner, leaf, shape=shape, every=every)
         if new is not item:
             changes[name] = new
     return with_fields(value, changes) if changes else value
