@@ -83,6 +83,34 @@ def test_an_upstream_that_is_cut_anywhere_leaves_a_valid_stream(gateway: Setup, 
         assert "ZQHIDDEN" not in said(got.content)
 
 
+@pytest.mark.parametrize("path", STREAMS)
+@pytest.mark.parametrize("chunked", [True, False])
+def test_an_upstream_that_ends_in_the_middle_of_an_event_has_broken_off(
+    gateway: Setup, path: str, chunked: bool
+) -> None:
+    body = STREAMS[path](f"one {KEY} {HIDDEN} two")
+    begins = [found.start() for found in re.finditer(rb"data: ", body)]
+    labels = {"route": path.rpartition("/")[2].replace("completions", "chat"), "outcome": "cut"}
+    for begin in begins[1:-1:4]:
+
+        async def answer(seen: Seen, out: Out, place: int = begin + 20) -> None:
+            if chunked:
+                await out.stream([body[:place]])
+            else:
+                await out.head(200, [*SSE, ("connection", "close")], chunked=False)
+                await out.raw(body[:place])
+                out.writer.write_eof()
+                await out.gone()
+
+        gateway.upstream.answer = answer
+        before = gateway.count("streamguard_streams_total", **labels)
+        got = gateway.client.post(path, json={"stream": True})
+        assert got.status_code == 200
+        assert "broke off" in json.dumps(frames(got.content)[-1])
+        assert gateway.count("streamguard_streams_total", **labels) == before + 1
+        assert KEY[4:12] not in got.text
+
+
 def test_a_stream_that_ends_too_early_without_a_cut_shows_nothing_unguarded(gateway: Setup) -> None:
     body = chat(f"one {KEY} two", every=60)
     for place in range(1, len(body), 41):

@@ -72,6 +72,33 @@ def test_a_stream_is_guarded(gateway: Setup) -> None:
     assert "content-length" not in got.headers
 
 
+STREAMED = [
+    "/v1/completions",
+    "/v1/chat/completions",
+    "/v1/messages",
+    "/v1/responses",
+    "/m:streamGenerateContent",
+]
+
+
+@pytest.mark.parametrize("path", STREAMED)
+@pytest.mark.parametrize("shape", ["native", "chat", "strange"])
+def test_events_of_another_shape_than_the_routes_are_guarded(gateway: Setup, path: str, shape: str) -> None:
+    def event(text: str) -> Any:
+        if shape == "chat":
+            return {"object": "chat.completion.chunk", "choices": [{"index": 0, "delta": {"content": text}}]}
+        return {"index": 0, "content": text, "stop": False} if shape == "native" else {"out": [{"x": text}]}
+
+    pieces = ["hi ", CANARY[:9], CANARY[9:] + " x " + HIDDEN[:12], HIDDEN[12:] + " y"]
+    body = b"".join(b"data: " + json.dumps(event(piece)).encode() + b"\n\n" for piece in pieces)
+    gateway.upstream.answer = replaying(body)
+    got = gateway.client.post(path, json={"stream": True})
+    assert got.status_code == 200
+    assert "REDACTED" in got.text
+    assert CANARY[9:] not in got.text
+    assert "HIDDEN" not in got.text
+
+
 def test_an_answer_that_comes_whole_is_guarded_and_has_its_new_length(gateway: Setup) -> None:
     gateway.upstream.answer = whole(completion(f"a {CANARY} b"))
     got = gateway.client.post(CHAT, json={})
