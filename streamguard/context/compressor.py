@@ -21,11 +21,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
-import anyio
 import anyio.to_thread
 
+from streamguard.context.asking import answer_of
 from streamguard.context.engine import Compaction, ContextEngine
+from streamguard.context.guard import default_guard
 from streamguard.context.messages import Message, Side, side, texts
 from streamguard.context.prune import prune_results
 from streamguard.context.repair import repair_messages
@@ -43,8 +45,6 @@ from streamguard.context.summary import (
 )
 from streamguard.context.tokens import Budget, Ledger, TokenCounter, estimate_tokens
 from streamguard.context.transcript import Turn, read_turns, write_turns
-from streamguard.fence import MEMORY, REASONING, FenceScrubber
-from streamguard.redact import Redactor
 from streamguard.session import Finding, FindingHandler, Transformer
 
 __all__ = ["ContextCompressor"]
@@ -61,7 +61,8 @@ class ContextCompressor(ContextEngine):
 
     One may serve any number of conversations at once.
 
-    *Delay*: that of the summarizer, at most `timeout`. *Memory*: nothing between calls.
+    *Delay*: that of the hook and of the summarizer, each at most `timeout`. *Memory*: nothing
+    between calls.
     """
 
     __slots__ = (
@@ -106,9 +107,10 @@ class ContextCompressor(ContextEngine):
                 whole units of them have no more than a quarter of the budget.
             protect_last: messages kept at the end whatever their size.
             cooldown: seconds in which a summarizer that has failed is not asked.
-            timeout: seconds after which a summarizer counts as failed; `None` is never.
+            timeout: seconds after which a summarizer or a hook counts as failed; `None` is never.
             clock: seconds that only go forward.
-            on_pre_compress: asked for notes before messages go. If it fails, there are none.
+            on_pre_compress: asked for notes before messages go. If it fails, takes too long or
+                returns no text, there are none.
             on_finding: is told what was taken out.
 
         Raises:
@@ -119,7 +121,7 @@ class ContextCompressor(ContextEngine):
         self._summarizer = summarizer
         self._budget = budget if isinstance(budget, Budget) else Budget(budget)
         self._counter = counter
-        self._guard = guard or _default_guard()
+        self._guard = guard or default_guard()
         self._first = protect_first
         self._last = protect_last
         self._cooldown = cooldown
@@ -153,7 +155,8 @@ class ContextCompressor(ContextEngine):
 
         Raises:
             ValueError: a message has no role that is known.
-            Exception: whatever the counter raises. A summarizer that fails raises nothing.
+            Exception: whatever the counter or the guard raises. A summarizer or a hook that
+                fails raises nothing.
         """
         ledger = Ledger(self._counter)
         limit = self._budget.limit - overhead
@@ -212,28 +215,26 @@ class ContextCompressor(ContextEngine):
             notes = shorten(safe(await self._notes(fresh)), _LONGEST_NOTES)
             topic = shorten(safe(focus), _LONGEST_TOPIC)
             prompt = await self._prompt(turns, previous, notes, topic, budget)
-            answer, failure = await self._ask(prompt, budget)
+            ask = partial(self._summarizer, max_tokens=max(budget, _LEAST))
+            answer, failure = await answer_of(ask, prompt, seconds=self._timeout)
             body = safe(answer).strip()
             if not body:
                 failure = failure or "EmptySummary"
                 self._resting_until = self._clock() + self._cooldown
+        request, at_work = "", not any(map(asks, parts.tail))
+        if at_work:
+            request = latest_request(turns) or safe(next((summary.request for summary in past[::-1]), ""))
         if self._on_finding is not None:
             for finding in found:
                 self._on_finding(finding)
-
-        request, at_work = "", not any(map(asks, parts.tail))
-        if at_work:
-            request = latest_request(turns) or next((summary.request for summary in past[::-1]), "")
         summary = Summary(body or without_model(turns, previous), request, at_work)
         return await self._fitting(summary, _side(parts.head[::-1]), _side(parts.tail), budget), failure
 
     async def _notes(self, messages: list[Message]) -> str:
         if self._hook is None:
             return ""
-        try:
-            return await self._hook(messages)
-        except Exception:  # notes of others are not worth a turn
-            return ""
+        notes, _ = await answer_of(self._hook, messages, seconds=self._timeout)
+        return notes  # those of others are not worth a turn
 
     async def _prompt(self, turns: list[Turn], previous: str, notes: str, focus: str, budget: int) -> str:
         """What the summarizer is asked, in half a window."""
@@ -246,14 +247,6 @@ class ContextCompressor(ContextEngine):
             if characters < 1000 or await self.count([{"role": "user", "content": prompt}]) <= limit:
                 return prompt
             characters = characters * 3 // 4
-
-    async def _ask(self, prompt: str, budget: int) -> tuple[str, str]:
-        """The summarizer's answer, or the name of its error."""
-        try:
-            with anyio.fail_after(self._timeout):
-                return await self._summarizer(prompt, max_tokens=max(budget, _LEAST)), ""
-        except Exception as error:
-            return "", type(error).__name__
 
     async def _fitting(
         self, summary: Summary, before: Side | None, after: Side | None, budget: int
@@ -275,11 +268,6 @@ class ContextCompressor(ContextEngine):
                 return inserted
             share = min((budget - frame) / (size - frame), 0.95)
             summary = replace(summary, body=shorten(summary.body, int(len(summary.body) * share)))
-
-
-def _default_guard() -> Transformer:
-    # A user who writes `<think>` as code means the tag, no thought: there is more behind it.
-    return FenceScrubber(*MEMORY) | FenceScrubber(*REASONING, code=True) | Redactor()
 
 
 def _length(messages: Sequence[Message]) -> int:

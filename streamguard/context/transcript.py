@@ -2,12 +2,16 @@
 
 Each message is a line of JSON, so that nothing in a message can pass for the beginning of
 another. Texts are guarded whole and cut afterwards: half a secret is found by no rule.
+
+Arguments are guarded in three readings: values behind their keys, keys by themselves, and in
+the end all of them as one text. A model reads them, not a tool, so they need not stay valid.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from streamguard.adapting import JsonLane
@@ -19,6 +23,7 @@ __all__ = ["Turn", "read_turns", "write_turns"]
 
 _LONGEST = 8_000  # characters of one text
 _SHORTEST = 200
+_STRING = re.compile(r'"(?P<inner>(?:[^"\\]|\\.)*+)(?:(?P<key>"\s*+:)|(?P<value>")|)', re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,18 +57,35 @@ def read_turns(
     def safe(text: str) -> str:
         return guard.scrub(text, on_finding=on_finding)
 
-    arguments = JsonLane(guard)
+    lane = JsonLane(guard)
+
+    def safe_arguments(text: str) -> str:
+        return safe(_with_keys(lane.scrub(text, on_finding=on_finding), safe))
+
     turns: list[Turn] = []
     for message in messages:
         answers = tuple(safe(result.text) for result in results(message))
         tool = role(message) == "tool"
         text = "" if tool else safe(text_of(field(message, "content")))
-        called = tuple(
-            (safe(call.name), arguments.scrub(call.arguments, on_finding=on_finding))
-            for call in calls(message)
-        )
+        called = tuple((safe(call.name), safe_arguments(call.arguments)) for call in calls(message))
         turns.append(Turn("tool" if tool or (answers and not text) else role(message), text, called, answers))
     return turns
+
+
+def _with_keys(text: str, safe: Callable[[str], str]) -> str:
+    """JSON whose keys are guarded, and with them a string that is cut off."""
+
+    def guarded(found: re.Match[str]) -> str:
+        if found["value"]:
+            return found[0]  # the lane has guarded it
+        try:
+            key = str(json.loads(f'"{found["inner"]}"', strict=False))
+        except ValueError:
+            key = found["inner"]
+        shown = safe(key)
+        return found[0] if shown == key else json.dumps(shown, ensure_ascii=False)[:-1] + (found["key"] or "")
+
+    return _STRING.sub(guarded, text)
 
 
 def write_turns(turns: Sequence[Turn], limit: int) -> str:

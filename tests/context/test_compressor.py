@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import html
 import json
 import re
 from collections.abc import Callable, Coroutine, Sequence
@@ -24,6 +25,7 @@ from streamguard.context import (
     repair_messages,
 )
 from streamguard.context.messages import units
+from streamguard.memory import build_memory_block
 
 from .conversations import FORMS, Conversation, Writer, conversations, size
 
@@ -384,6 +386,60 @@ def test_a_hook_that_fails_costs_nothing_but_its_notes() -> None:
     result = run(ContextCompressor(fake, budget=20_000, on_pre_compress=broken).compact(long_talk()))
     assert result.action == "summarized"
     assert "notes" not in fake.prompts[0]
+
+
+@pytest.mark.parametrize("answer", [None, 3, ["notes"]])
+def test_a_hook_that_returns_no_text_costs_nothing_but_its_notes(answer: Any) -> None:
+    async def other(messages: Sequence[Message]) -> Any:
+        return answer
+
+    fake = Fake()
+    result = run(ContextCompressor(fake, budget=20_000, on_pre_compress=other).compact(long_talk()))
+    assert result.action == "summarized"
+    assert "notes" not in fake.prompts[0]
+
+
+def test_a_hook_that_takes_too_long_costs_nothing_but_its_notes() -> None:
+    async def never(messages: Sequence[Message]) -> str:
+        await anyio.sleep_forever()
+        return ""
+
+    async def main() -> Compaction:
+        with anyio.fail_after(30):
+            engine = ContextCompressor(Fake(), budget=20_000, on_pre_compress=never, timeout=0.05)
+            return await engine.compact(long_talk())
+
+    assert run(main()).action == "summarized"
+
+
+@pytest.mark.parametrize("answer", [None, 3, [{"type": "text", "text": "Done"}]])
+def test_a_summarizer_that_returns_no_text_has_failed(answer: Any) -> None:
+    result = run(ContextCompressor(Fake(lambda *_: answer), budget=20_000).compact(long_talk()))
+    assert (result.action, result.failure) == ("fallback", "TypeError")
+
+
+def test_a_summarizer_that_gives_up_by_itself_has_failed() -> None:
+    async def given_up(prompt: str, /, *, max_tokens: int) -> str:
+        raise asyncio.CancelledError
+
+    result = run(ContextCompressor(given_up, budget=20_000).compact(long_talk()))
+    assert (result.action, result.failure) == ("fallback", "CancelledError")
+
+
+def test_the_summarizer_sees_no_secret_in_a_key_and_no_escaped_fence() -> None:
+    messages = long_talk()
+    call = {"id": "c", "type": "function", "function": {"name": "t", "arguments": json.dumps({KEY: 5})}}
+    block = html.escape(build_memory_block("Ada lives in Oslo"))
+    messages[9:9] = [
+        {"role": "assistant", "content": f"I know {block}", "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c", "content": block.replace("&lt;", "＜").replace("&gt;", "＞")},
+        {"role": "assistant", "content": "Done"},
+    ]
+    fake = Fake()
+    run(ContextCompressor(fake, budget=20_000).compact(messages))
+    assert "I know" in fake.prompts[0]
+    assert KEY not in fake.prompts[0]
+    assert "Oslo" not in fake.prompts[0]
 
 
 def test_messages_and_blocks_of_the_sdks_go_in_as_they_are() -> None:

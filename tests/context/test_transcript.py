@@ -4,12 +4,60 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from streamguard import FenceScrubber, Redactor
 from streamguard.context.transcript import Turn, read_turns, write_turns
 
 from .test_repair import USER, answering, calling, result, using
 
 GUARD = FenceScrubber("think") | Redactor()
+KEY = "sk-proj-" + "Fake0Key1" * 6
+ESCAPED = "".join(f"\\u{ord(char):04x}" for char in KEY)
+
+
+def called_with(arguments: str) -> str:
+    call = {"id": "c", "type": "function", "function": {"name": "t", "arguments": arguments}}
+    (turn,) = read_turns([{"role": "assistant", "content": None, "tool_calls": [call]}], GUARD)
+    return turn.calls[0][1]
+
+
+@pytest.mark.parametrize("key", [KEY, ESCAPED], ids=["plain", "escaped"])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        '{"KEY":5}',
+        '[{"a":{"KEY" : 5}}]',
+        '{"KEY',
+        '{"KEY\\',
+        '{"a":bad,"KEY":1',
+        '["KEY"]',
+        "[" * 1500 + '{"KEY":1}',
+    ],
+    ids=["key", "inner", "cut off", "cut in an escape", "no JSON", "value", "deep"],
+)
+def test_a_secret_may_be_a_key_of_arguments(key: str, arguments: str) -> None:
+    shown = called_with(arguments.replace("KEY", key))
+    assert key[:20] not in shown
+    assert "[REDACTED:openai" in shown
+
+
+def test_keys_of_a_block_are_guarded_as_well() -> None:
+    use = {"type": "tool_use", "id": "a", "name": "t", "input": {KEY: 1, "<think>no</think>x": [{KEY: 2}]}}
+    (turn,) = read_turns([{"role": "assistant", "content": [use]}], GUARD)
+    assert KEY not in turn.calls[0][1]
+    assert '"x": [{"[REDACTED:openai' in turn.calls[0][1]
+
+
+def test_a_number_is_guarded_behind_its_key() -> None:
+    assert "73645218" not in called_with('{"password": 73645218}')
+
+
+@pytest.mark.parametrize(
+    "arguments", ['{"a":"b\\"c", "k":1}', '{"a": "x\\', '{"a": {}}', "", '"', "[1, null]"]
+)
+def test_other_arguments_are_as_they_were(arguments: str) -> None:
+    assert called_with(arguments) == arguments
 
 
 def test_both_forms_read_the_same() -> None:
