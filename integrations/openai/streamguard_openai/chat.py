@@ -126,8 +126,8 @@ class ChatAdapter:
         listed = is_sequence(choices)
         usage = data.get("usage")
         before: list[Any] = []
-        if listed and choices and data.get("id") != self._id:
-            before += self._identified(data.get("id"))
+        if (ident := data.get("id")) != self._id and listed and choices:
+            before += self._identified(ident)
         silent = usage is not None and not (listed and any(map(speaks, choices)))
         if self._ends or self._tail is not None:
             before += self._going(choices if listed else (), silent=silent)
@@ -149,10 +149,7 @@ class ChatAdapter:
         if listed and choices:
             news: list[Any] = []
             for place, choice in enumerate(choices):
-                if has_fields(choice):
-                    new, spoke = self._choice(chunk, choice, before, single=len(choices) == 1)
-                else:
-                    new, spoke = self._unknown(chunk, ("choices", place), choice), True
+                new, spoke = self._choice(chunk, choice, before, place, single=len(choices) == 1)
                 news.append(new)
                 says_more = says_more or spoke
                 if new is not choice:
@@ -160,7 +157,7 @@ class ChatAdapter:
         if changes and not says_more:
             return before
         shown = with_fields(chunk, changes) if changes else chunk
-        if listed and len(choices) == 1 and (waiting := self._waits(choices[0])) is not None:
+        if self._ends and listed and len(choices) == 1 and (waiting := self._waits(choices[0])) is not None:
             waiting.append(shown)
         elif silent and self._texts.lanes.open:
             self._tail = shown
@@ -241,11 +238,14 @@ class ChatAdapter:
         shown = walk(value, (index, name), path, role_of(name), leaf, shape=self._texts.shaped, every=True)
         return self._texts.leaves(name, shown)
 
-    def _choice(self, chunk: Any, choice: Any, before: list[Any], *, single: bool) -> tuple[Any, bool]:
+    def _choice(
+        self, chunk: Any, choice: Any, before: list[Any], place: int, *, single: bool
+    ) -> tuple[Any, bool]:
         """Guard a choice; tell whether it says anything."""
-        own = fields(choice)
+        own = fields_or_none(choice)
+        if own is None:
+            return self._unknown(chunk, ("choices", place), choice), True
         index = index_of(own)
-        known = is_choice(own)
         reason = own.get("finish_reason") or None
         changes: dict[str, Any] = {}
         spoke = reason is not None
@@ -265,10 +265,11 @@ class ChatAdapter:
                 spoke = True
                 continue
             else:
-                new = (
-                    self._texts.leaves(name, value) if known else self._unknown(chunk, (name,), value, choice)
-                )
                 spoke = True
+                if is_choice(own):
+                    new = self._texts.leaves(name, value)
+                else:
+                    new = self._unknown(chunk, (name,), value, choice)
             if new is not value:
                 changes[name] = new
         logprobs = own.get("logprobs")
@@ -280,7 +281,7 @@ class ChatAdapter:
                 last = with_fields(choice, {**changes, **emptied(own)})
                 self._waiting.setdefault(index, []).append(alone(chunk, last))
                 changes["finish_reason"] = None
-        if len(self._waiting.get(index, ())) >= _MOST:
+        if self._waiting and len(self._waiting.get(index, ())) >= _MOST:
             before += self._settle(index, self._ends[index])
         return (with_fields(choice, changes) if changes else choice), spoke or wrote
 
