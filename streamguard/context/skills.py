@@ -5,6 +5,9 @@ size of every file, says whether they have: it is the key of a cache in the proc
 stands in a snapshot on disk, which spares the next process the reading. So neither is ever
 stale, but for a change that keeps time and size. The snapshot holds what the files say,
 not what may be shown: that is decided anew from it, so changing it gains nothing.
+
+Whoever can put a directory there chooses its name and what stands in the file. All that is
+shown of it is guarded: names and categories as well as descriptions (see `listing`).
 """
 
 from __future__ import annotations
@@ -12,21 +15,17 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import re
 import stat
 import tempfile
-import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from hashlib import sha256
 from pathlib import Path
 from typing import cast
 
 from streamguard.context.front_matter import read_values, split_front_matter
-from streamguard.memory.fence import sanitize
-from streamguard.memory.injection import scan
-from streamguard.memory.threat import Severity
-from streamguard.redact import Redactor
+from streamguard.context.listing import safe_line, safe_list, safe_name
 
 __all__ = ["Skill", "SkillsIndex"]
 
@@ -46,10 +45,10 @@ class Skill:
     """A skill, as it may be shown.
 
     Attributes:
-        name: one word or a few.
+        name: one word or a few; `blocked-` and eight digits if no name of it may be shown.
         description: one line; empty if there is none.
         category: the directories between the root of skills and the skill's own.
-        path: of its file.
+        path: of its file, to open it; it has not been looked through.
     """
 
     name: str
@@ -65,6 +64,8 @@ class SkillsIndex:
     Attributes:
         directories: roots of skills. Of two skills with one name the first counts.
         snapshot: a file to remember the index in, for the next process; `None` is nowhere.
+
+    Relative paths are of the working directory at the time of a call.
     """
 
     directories: tuple[Path, ...]
@@ -76,25 +77,34 @@ class SkillsIndex:
 
     def skills(self) -> tuple[Skill, ...]:
         """The skills, by category and name. Files that cannot be read are not among them."""
-        return _skills(self.directories, self.snapshot, tuple(_manifest(self.directories)))
+        # Under one relative path there are other files when the working directory is another.
+        directories = tuple(Path(os.path.realpath(directory)) for directory in self.directories)
+        snapshot = None if self.snapshot is None else self.snapshot.absolute()
+        return _skills(directories, snapshot, tuple(_manifest(directories)))
 
     def text(self) -> str:
         """The index for a prompt; empty if there is no skill. The same files give the same bytes."""
-        lines = [_HEAD]
-        category = None
-        length = len(_HEAD)
         skills = self.skills()
-        for number, skill in enumerate(skills):
-            line = f"- {skill.name}: {skill.description}" if skill.description else f"- {skill.name}"
-            if skill.category != category:
-                category = skill.category
-                line = f"\n## {category or 'general'}\n\n{line}"
-            length += len(line) + 1
-            if length > _INDEX:
-                lines.append(f"\n({len(skills) - number} more are not listed.)")
-                break
-            lines.append(line)
-        return "\n".join(lines) if skills else ""
+        return _text(skills) if skills else ""
+
+
+@lru_cache(maxsize=8)
+def _text(skills: tuple[Skill, ...]) -> str:
+    lines: list[str] = []
+    category = None
+    length = len(_HEAD)
+    for number, skill in enumerate(skills):
+        line = f"- {skill.name}: {skill.description}" if skill.description else f"- {skill.name}"
+        heading: list[str] = []
+        if skill.category != category:
+            category = skill.category
+            heading = ["", f"## {category or 'general'}", ""]
+        length += sum(map(len, [*heading, line])) + len(heading) + 1
+        if length > _INDEX:
+            lines += ["", f"({len(skills) - number} more are not listed.)"]
+            break
+        lines += [*heading, line]
+    return safe_list(_HEAD, lines)
 
 
 def _manifest(directories: tuple[Path, ...]) -> Iterator[tuple[str, int, int]]:
@@ -136,20 +146,14 @@ def _skill(path: str, values: dict[str, str], directories: tuple[Path, ...]) -> 
     own = Path(path).parent
     root = next(directory for directory in directories if own.is_relative_to(directory))
     within = own.relative_to(root).parts
-    description = " ".join(sanitize(values.get("description", "")).split())
-    description = textwrap.shorten(Redactor().scrub(description), _DESCRIPTION, placeholder=" ...")
-    if grave := [finding.pattern for finding in scan(description) if finding.severity >= Severity.MEDIUM]:
-        description = f"[BLOCKED: potential prompt injection ({', '.join(dict.fromkeys(grave))})]"
-    return Skill(
-        _plain(values.get("name", "")) or _plain(own.name),
-        description,
-        "/".join(map(_plain, within[:-1])),
-        path,
-    )
-
-
-def _plain(name: str) -> str:
-    return re.sub(r"[^\w.-]+", "-", name).strip("-")[:_NAME]
+    name = safe_name(values.get("name", ""), _NAME) or safe_name(own.name, _NAME)
+    if not name:
+        name = f"blocked-{sha256('/'.join(within).encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
+    category = "/".join(safe_name(part, _NAME) or "blocked" for part in within[:-1])
+    if not safe_name(category.replace("/", "-"), len(category)) and category:
+        category = "blocked"
+    description = safe_line(values.get("description", ""), _DESCRIPTION, behind=name)
+    return Skill(name, description, category, path)
 
 
 def _load(snapshot: Path | None, manifest: _Manifest) -> dict[str, dict[str, str]] | None:
