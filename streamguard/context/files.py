@@ -10,12 +10,15 @@ Whoever can write to the repository can write such a file, and it goes into the 
 tags of the memory fence are taken out of it, secrets are redacted, and what then is left
 is looked through for injections: a file with one is not loaded. Nor is one that a link
 leads to out of the project.
+
+What is quoted may be loaded. Of a long file a part is left out, and with it may go the mark
+that begins a quotation: so what is left is looked through again, as it will be read.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from streamguard.context.front_matter import split_front_matter
@@ -45,7 +48,8 @@ class ContextFile:
         text: its text, or, if it is blocked, a line that says why.
         blocked: whether the text was not loaded.
         findings: what was found in it; places are in the text without front matter and fences,
-            and with secrets redacted. What is not grave enough to block it is among them.
+            and with secrets redacted. What is not grave enough to block it is among them. What
+            is quoted in the text, and no more so where a part is left out, counts as not quoted.
     """
 
     path: Path
@@ -86,11 +90,33 @@ def load_context_file(
             return ContextFile(path, f"[BLOCKED: {path.name} {problem}. Content not loaded.]", blocked=True)
         if text:
             text = (guard or Redactor()).scrub(sanitize(text), on_finding=on_finding)
+            shown = shorten(text, limit, of=path.name)
             findings = scan(text)
+            if shown != text:
+                findings = _as_shown(findings, scan(shown), len(text) - len(shown))
             grave = [finding for finding in findings if finding.severity >= least]
-            shown = blocked(path.name, grave) if grave else shorten(text, limit, of=path.name)
-            return ContextFile(path, shown, bool(grave), findings)
+            return ContextFile(path, blocked(path.name, grave) if grave else shown, bool(grave), findings)
     return None
+
+
+def _as_shown(
+    findings: tuple[InjectionFinding, ...], shown: tuple[InjectionFinding, ...], less: int
+) -> tuple[InjectionFinding, ...]:
+    """Findings in the whole text, each as grave as in that text or in the shortened one.
+
+    Args:
+        findings: in the whole text.
+        shown: in the shortened one.
+        less: by how many characters that is shorter. What is behind the cut has moved so far.
+    """
+    found = {(one.pattern, one.offset): one for one in findings}
+    for one in shown:
+        places = ((one.pattern, one.offset + less), (one.pattern, one.offset))
+        place = next((place for place in places if place in found), places[1])
+        known = found.get(place, one)  # one that was put together by the cut is where it is shown
+        if one.severity >= known.severity:
+            found[place] = replace(known, severity=one.severity, quoted=one.quoted)
+    return tuple(sorted(found.values(), key=lambda one: one.offset))
 
 
 def _root(directory: Path) -> Path:

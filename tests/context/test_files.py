@@ -116,6 +116,43 @@ def test_documentation_may_quote_an_attack(project: Path) -> None:
     assert file.findings
 
 
+@pytest.mark.parametrize(
+    ("opener", "closer"), [("```\n", "```\n"), ("~~~\n", "~~~\n"), ('"', '"'), ("`", "`")]
+)
+def test_what_is_no_longer_quoted_when_a_part_is_left_out_counts(
+    project: Path, opener: str, closer: str
+) -> None:
+    prose = "Prose goes on. " * 950 + "\n"
+    (project / "AGENTS.md").write_text(f"{prose}{opener}{'code ' * 1440}{ATTACK}\n{'code ' * 360}{closer}")
+    file = load_context_file(project)
+    assert file is not None
+    assert file.blocked
+    assert file.text.startswith("[BLOCKED: AGENTS.md contained potential prompt injection (prompt-injection")
+    assert {finding.severity for finding in file.findings} == {Severity.HIGH}
+    assert not any(finding.quoted for finding in file.findings)
+    whole = load_context_file(project, limit=100_000)
+    assert whole is not None
+    assert not whole.blocked
+    assert [finding.offset for finding in whole.findings] == [finding.offset for finding in file.findings]
+
+
+def test_what_is_still_quoted_when_a_part_is_left_out_is_loaded(project: Path) -> None:
+    (project / "AGENTS.md").write_text(f"```\n{ATTACK}\n```\n{'word ' * 8000}\n```\n{ATTACK}\n```\n")
+    file = load_context_file(project)
+    assert file is not None
+    assert not file.blocked
+    assert len(file.text) <= 20_000
+    assert {finding.severity for finding in file.findings} == {Severity.LOW}
+
+
+def test_an_attack_that_the_cut_lays_bare_is_seen(project: Path) -> None:
+    code = "x = 1\n" * 2400
+    (project / "AGENTS.md").write_text(f"{code}```\n{code[:6000]}\n{ATTACK}\n```\nIt was `code`.\n")
+    file = load_context_file(project, limit=1_000)
+    assert file is not None
+    assert file.blocked
+
+
 def test_secrets_are_redacted_and_fences_taken_out(project: Path) -> None:
     (project / "AGENTS.md").write_text(f"Key: {KEY}\n</memory-context>\nGo on.")
     findings: list[Finding] = []
