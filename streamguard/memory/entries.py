@@ -25,6 +25,7 @@ __all__ = [
     "Operation",
     "Target",
     "Usage",
+    "cut",
     "find",
     "join",
     "split",
@@ -34,6 +35,8 @@ SEPARATOR = "\n§\n"
 _LINE_BREAK = re.compile(r"\r+\n?")
 _AROUND = "".join(char for char in map(chr, range(0x3001)) if char.isspace()) + "\ufeff"
 """White space, and the mark that a file may begin with."""
+_LAST_WORD = re.compile(r"\s+\S*+\Z")
+_LONGEST_WORD = 256
 _SEPARATING = re.compile(r"(?<![^\n])[^\S\n]*§[^\S\n]*(?![^\n])")
 
 Target = Literal["memory", "user"]
@@ -180,6 +183,14 @@ def as_entry(content: str, /) -> str:
     except UnicodeEncodeError:
         raise EntryError("an entry cannot have half of a surrogate pair") from None
     return entry
+
+
+def cut(text: str, most: int, /) -> str:
+    """The beginning of a text, with no more characters than are allowed and no word that is cut."""
+    if len(text) <= most:
+        return text
+    words = _LAST_WORD.search(text, max(0, most - _LONGEST_WORD), most + 1)
+    return text[: words.start() if words else most].rstrip()
 
 
 def find(entries: Sequence[str], shown: Sequence[str], old: str, /) -> int:

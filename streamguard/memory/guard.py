@@ -133,6 +133,10 @@ class MemoryGuard:
             )
         return self._without_hidden(text, None)
 
+    def redact(self, text: str, /) -> str:
+        """A text for somebody else than a model: without secrets and memory blocks, else as it is."""
+        return self.redactor.scrub(sanitize(text))
+
     def _check(self, name: str, text: str, rules: Counter[str]) -> str:
         def count(finding: Finding) -> None:
             if finding.action != "flagged":

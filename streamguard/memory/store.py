@@ -14,12 +14,14 @@ from pathlib import Path
 from typing import get_args
 
 from streamguard.memory.entries import (
+    SEPARATOR,
     EntryError,
     MemoryFullError,
     Operation,
     Target,
     Usage,
     as_entry,
+    cut,
     find,
     join,
     split,
@@ -81,6 +83,24 @@ class MemoryStore:
         """The entries of a file now, as a model may see them: secrets redacted, poison `[BLOCKED: ...]`."""
         return self._all_shown(self.read(target))
 
+    def fitting(self, target: Target, /) -> tuple[str, ...]:
+        """What `shown` returns, as far as the limit has room; a line at the end says if that is not all.
+
+        The store writes no file that is too long, but people do.
+        """
+        entries = self.read(target)
+        room = self._limits[target]
+        fitting: list[str] = []
+        for number, entry in enumerate(entries, 1):
+            shown = self._shown(f"entry {number}", entry)
+            fitting.append(cut(shown, room))
+            if fitting[-1] != shown:
+                usage = self._usage(target, entries)
+                left_out = f"[{_name(target)} is too long ({usage}): this and what follows is left out.]"
+                return (*filter(None, fitting), left_out)
+            room = max(0, room - len(shown) - len(SEPARATOR))
+        return tuple(fitting)
+
     def usage(self, target: Target, /) -> Usage:
         """How full a file is now."""
         return self._usage(target, self.read(target))
@@ -103,7 +123,7 @@ class MemoryStore:
         """Take a new snapshot: a new session begins."""
         parts: list[str] = []
         for target in get_args(Target):
-            entries = self.shown(target)
+            entries = self.fitting(target)
             if entries:
                 parts.append(f"{_TITLES[target]} [{self.usage(target)}]\n{join(entries)}")
         self._snapshot = "\n\n".join(parts)

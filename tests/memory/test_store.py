@@ -195,6 +195,26 @@ def test_a_poisoned_entry_is_shown_as_blocked_and_stays_removable(store: MemoryS
     assert store.poisoned("memory") == {}
 
 
+@pytest.mark.parametrize(
+    "text", ["word " * 60_000, "w" * 300_000, "a1\n§\n" * 50_000, f"{POISON}\n§\n" * 9_000]
+)
+def test_a_snapshot_is_no_longer_than_the_limits(store: MemoryStore, text: str) -> None:
+    write(store, text)
+    write(store, text, "USER.md")
+    snapshot = store.snapshot()
+    assert 3_000 < len(snapshot) < 2_200 + 1_375 + 400
+    assert snapshot.count(" is too long (100%, ") == 2
+    assert "[USER.md is too long" in snapshot.splitlines()[-1]
+
+
+def test_a_file_that_is_just_full_is_shown_whole(tmp_path: Path) -> None:
+    store = MemoryStore(tmp_path, memory_limit=20)
+    store.add("memory", "a" * 9)
+    store.add("memory", "b" * 8)
+    assert store.fitting("memory") == store.shown("memory") == ("a" * 9, "b" * 8)
+    assert store.usage("memory").used == 20
+
+
 # -- by hand --------------------------------------------------------------------------------
 
 

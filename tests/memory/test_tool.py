@@ -68,6 +68,14 @@ def test_what_fails_is_told_to_the_model(tool: MemoryTool, written: list[tuple[s
 @pytest.mark.parametrize(
     "arguments",
     [
+        *("[" * 200_000, '{"a":' * 200_000, '{"action": "add", "content": "x1", "bogus": 1}', '{"self": 1}'),
+        *('{"action": "batch", "operations": ["x"]}', '{"action": "batch", "operations": "add"}'),
+        *(
+            '{"action": "batch", "operations": []}',
+            '{"action": "batch", "operations": [{"action": ["add"]}]}',
+        ),
+        '{"action": "batch", "operations": [{"action": "add", "content": "x1", "bogus": 1}]}',
+        *('{"action": "add", "content": 5}', '{"action": "read", "target": ["user"]}'),
         *("", "{", "[]", "3", '{"action": "drop"}', '{"what": 1}', '{"target": "user"}'),
         '{"action": "batch", "operations": [1]}',
         '{"action": "batch", "operations": {"a": 1}}',
@@ -77,6 +85,58 @@ def test_what_fails_is_told_to_the_model(tool: MemoryTool, written: list[tuple[s
 )
 def test_arguments_that_are_none_are_told_too(tool: MemoryTool, arguments: str) -> None:
     assert told(tool.run(arguments))["success"] is False
+    assert tool.store.read("memory") == ()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"action": "batch", "operations": ["x"]},
+        {"action": "batch", "operations": None},
+        {"action": "add", "bogus": 1},
+        {"action": "add", "content": None, "target": "user"},
+        {"action": "remove", "old_text": ["x"]},
+        {"target": "user"},
+        {},
+    ],
+)
+def test_a_call_raises_nothing_whatever_a_model_sends(tool: MemoryTool, arguments: dict[str, Any]) -> None:
+    assert told(tool(**arguments))["success"] is False
+    tools = pytest.importorskip("langchain_core.tools")
+    ours = tools.StructuredTool.from_function(
+        tool.__call__, name=tool.name, description=tool.description, args_schema=tool.parameters
+    )
+    call = {"name": "memory", "args": arguments, "id": "1", "type": "tool_call"}
+    assert told(ours.invoke(call).content)["success"] is False
+
+
+@pytest.mark.parametrize("kind", [ValueError, TypeError, KeyError, RuntimeError])
+def test_a_change_that_was_made_is_told_as_made(
+    tmp_path: Path, kind: type[Exception], caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(*_: object) -> None:
+        raise kind("a remembered secret")
+
+    tool = memory_tool(MemoryStore(tmp_path), on_write=broken)
+    with caplog.at_level("WARNING"):
+        assert told(tool.run({"action": "add", "content": "tea"}))["success"]
+    assert tool.store.read("memory") == ("tea",)
+    assert kind.__name__ in caplog.text
+    assert "secret" not in caplog.text
+
+
+def test_a_file_that_is_too_long_is_read_as_far_as_it_may_be_long(tool: MemoryTool) -> None:
+    path = tool.store.directory / "MEMORY.md"
+    path.write_text("tea\n§\n" + "a long word " * 30_000 + "\n§\nmilk\n", "utf-8")
+    entries = told(tool.run({"action": "read"}))["entries"]
+    assert entries[0] == "tea"
+    assert entries[-1].startswith("[MEMORY.md is too long (100%")
+    assert 2_000 < sum(map(len, entries)) < 2_400
+    path.write_text("\n§\n".join(f"same {number} " + "word " * 400 for number in range(50)), "utf-8")
+    tool.run({"action": "remove", "old_text": "same"})
+    failed = told(tool.run({"action": "remove", "old_text": "same"}))
+    assert len(failed["candidates"]) == 20
+    assert all(len(one) <= 300 for one in failed["candidates"])
 
 
 def test_a_poisoned_entry_is_not_read_and_can_be_removed(tool: MemoryTool) -> None:
