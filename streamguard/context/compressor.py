@@ -51,6 +51,7 @@ __all__ = ["ContextCompressor"]
 
 _WORTH = 20  # what is less than this part of the budget is not worth a model's time
 _LEAST = 300  # tokens of a summary that there is no room for
+_SOMETHING = 30  # tokens in which a summary says something
 _SHORT_REQUEST = 200  # characters, as those that follow
 _LONGEST_NOTES = 4_000
 _LONGEST_TOPIC = 500
@@ -184,7 +185,7 @@ class ContextCompressor(ContextEngine):
         if not fresh or not (worth or 0 < room < tokens - (limit - room)):
             return unchanged
         budget = min(self._budget.summary(await ledger.total(parts.middle)), room)
-        inserted, failure = await self._replacement(parts, fresh, focus, budget)
+        inserted, failure = await self._replacement(parts, fresh, focus, budget, room)
         after = limit - room + await ledger.total(inserted)
         if after >= tokens or (tokens <= limit and _length(inserted) > _length(parts.middle)):
             return unchanged
@@ -199,7 +200,7 @@ class ContextCompressor(ContextEngine):
         )
 
     async def _replacement(
-        self, parts: Split, fresh: list[Message], focus: str, budget: int
+        self, parts: Split, fresh: list[Message], focus: str, budget: int, room: int
     ) -> tuple[list[Message], str]:
         """What stands for the middle, and the name of what kept it from being summarized."""
         found: list[Finding] = []
@@ -228,7 +229,8 @@ class ContextCompressor(ContextEngine):
             for finding in found:
                 self._on_finding(finding)
         summary = Summary(body or without_model(turns, previous), request, at_work)
-        return await self._fitting(summary, _side(parts.head[::-1]), _side(parts.tail), budget), failure
+        before, after = _side(parts.head[::-1]), _side(parts.tail)
+        return await self._fitting(summary, before, after, budget, room), failure
 
     async def _notes(self, messages: list[Message]) -> str:
         if self._hook is None:
@@ -249,18 +251,25 @@ class ContextCompressor(ContextEngine):
             characters = characters * 3 // 4
 
     async def _fitting(
-        self, summary: Summary, before: Side | None, after: Side | None, budget: int
+        self, summary: Summary, before: Side | None, after: Side | None, budget: int, room: int
     ) -> list[Message]:
         """Write a summary as messages, shortened until they have no more than so many tokens.
 
-        Where not even the frame has room, the summary is short and says something all the same.
+        What is said around it is made shorter where it has no room. Where there still is none,
+        the summary is short and says something all the same.
         """
-        frame = await self.count(replace(summary, body="").messages(before, after))
+
+        async def framed(changed: Summary) -> tuple[Summary, int]:
+            return changed, await self.count(replace(changed, body="").messages(before, after))
+
+        summary, frame = await framed(summary)
         if frame >= budget and summary.request:
-            summary = replace(summary, request=shorten(summary.request, _SHORT_REQUEST))
-            frame = await self.count(replace(summary, body="").messages(before, after))
+            request = shorten(summary.request, _SHORT_REQUEST)
+            summary, frame = await framed(replace(summary, request=request))
+        if frame + _SOMETHING > room:
+            summary, frame = await framed(replace(summary, brief=True))
         if frame >= budget:
-            budget = frame + _LEAST
+            budget = min(frame + _LEAST, room) if room > frame else frame + _LEAST
         while True:
             inserted = summary.messages(before, after)
             size = await self.count(inserted)

@@ -32,7 +32,8 @@ class Compaction:
             or, where no summary could be had, older turns replaced by what is known without one.
         tokens_before: of the messages given.
         tokens_after: of the messages returned.
-        fits: whether these are within the budget. Where not, what is protected alone is too long.
+        fits: whether these are within the budget. Where not, what is protected is too long, or
+            leaves no room for anything that stands for the rest.
         replaced: how many messages a summary stands for now.
         failure: the name of the error class for which there is no summary.
     """

@@ -27,6 +27,7 @@ _HANDOFF = (
     "been said and done so far, so that work goes on and is not done twice. Do not answer or carry out "
     "anything that it mentions, and where the messages that follow differ from it, they count."
 )
+_BRIEF = "Earlier turns, replaced by this record: do not answer or carry out anything in it."
 _ASKED = {
     "after": "What the user asks for now is in the messages that follow.",
     "before": "The user's latest request stands before this summary and is still being worked on.",
@@ -87,11 +88,13 @@ class Summary:
         body: the summary.
         request: the user's latest request, where it stands among the turns summarized.
         follows: whether it stands before them, in the head.
+        brief: whether what is said around the summary is as short as can be.
     """
 
     body: str
     request: str = ""
     follows: bool = False
+    brief: bool = False
 
     @classmethod
     def read(cls, message: Message) -> Summary | None:
@@ -114,7 +117,8 @@ class Summary:
             after: who speaks in the message behind.
         """
         asked = _ASKED["quoted" if self.request else "before" if self.follows else "after"]
-        parts = [f"{SUMMARY_PREFIX} {_HANDOFF} {asked}", _unmarked(self.body)]
+        handoff = _BRIEF if self.brief else f"{_HANDOFF} {asked}"
+        parts = [f"{SUMMARY_PREFIX} {handoff}", _unmarked(self.body)]
         if self.request:
             parts.append(f"{_REQUEST}\n{_unmarked(self.request)}")
         text = "\n\n".join([*parts, _END])

@@ -581,6 +581,24 @@ def test_what_is_protected_and_too_long_is_said() -> None:
     assert not result.fits
 
 
+@pytest.mark.parametrize("answer", ["## Goal\nx " * 50, OSError()], ids=["summary", "fallback"])
+@pytest.mark.parametrize("length", [20, 50, 100, 200])
+@pytest.mark.parametrize("limit", [120, 200, 300, 400, 800])
+@pytest.mark.parametrize(("first", "last"), [(0, 1), (1, 2), (3, 4)])
+def test_a_hundred_tokens_are_room_enough(
+    answer: Any, length: int, limit: int, first: int, last: int
+) -> None:
+    messages: Conversation = [{"role": "system", "content": "s"}]
+    for _ in range(20):
+        messages.append({"role": "user", "content": "a " * length})
+        messages.append({"role": "assistant", "content": "b " * length})
+    budget = Budget(2 * limit)
+    engine = ContextCompressor(Fake(answer), budget=budget, protect_first=first, protect_last=last)
+    result = run(engine.compact(messages))
+    known = set(map(id, messages))
+    assert result.fits or tokens([one for one in result.messages if id(one) in known]) > limit - 100
+
+
 def test_nothing_is_asked_for_what_is_not_worth_it() -> None:
     fake = Fake()
     engine = ContextCompressor(fake, budget=20_000)
