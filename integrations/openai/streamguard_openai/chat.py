@@ -14,7 +14,7 @@ right before the finish reason, in a chunk that has the lane's field and no othe
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
 from streamguard import End, Transformer
@@ -25,12 +25,12 @@ from streamguard_openai.chunks import (
     NESTED,
     Template,
     alone,
+    around,
     emptied,
     held,
     index_of,
     is_choice,
     names_tool,
-    says_anything,
     speaks,
 )
 from streamguard_openai.logprobs import says
@@ -223,7 +223,7 @@ class ChatAdapter:
         """Close a choice: what it holds comes before the finish reason that has waited."""
         shown = self._release(index, end)
         waiting = self._waiting.pop(index, [])
-        return [*_around(waiting[0], shown), *waiting[1:]] if waiting else shown
+        return [*around(waiting[0], shown), *waiting[1:]] if waiting else shown
 
     def _unknown(self, chunk: Any, path: Path, value: Any, choice: Any = None) -> Any:
         """Guard what the protocol does not have: each of its strings goes on in the next such chunk."""
@@ -254,9 +254,11 @@ class ChatAdapter:
             if value is None or name in ("index", "finish_reason", "logprobs"):
                 continue
             if name == "delta" and has_fields(value):
-                new, wrote = self._delta(chunk, choice, index, value)
+                new, wrote = self._delta(chunk, choice, index, value, name)
             elif name == "text" and isinstance(value, str):
                 new, wrote = self._text(chunk, choice, index, value)
+            elif name == "message" and has_fields(value) and self._is_piece(own, index):
+                new, wrote = self._delta(chunk, choice, index, value, name)
             elif name == "message" and has_fields(value):
                 end = End.TRUNCATED if reason is None else end_of(reason)
                 new = guard_message(self._texts, index, value, end)
@@ -285,8 +287,14 @@ class ChatAdapter:
             before += self._settle(index, self._ends[index])
         return (with_fields(choice, changes) if changes else choice), spoke or wrote
 
-    def _delta(self, chunk: Any, choice: Any, index: int, delta: Any) -> tuple[Any, bool]:
-        """Guard a delta; tell whether it says anything."""
+    def _is_piece(self, choice: Mapping[str, Any], index: int) -> bool:
+        """Tell whether the message of a choice is used as a delta, and is neither whole nor a snapshot."""
+        if has_fields(choice.get("delta")):
+            return False
+        return not choice.get("finish_reason") or self._is_open(index)
+
+    def _delta(self, chunk: Any, choice: Any, index: int, delta: Any, field: str) -> tuple[Any, bool]:
+        """Guard a delta, by the name of its field; tell whether it says anything."""
         changes: dict[str, Any] = {}
         spoke = False
         for name, value in fields(delta).items():
@@ -301,7 +309,7 @@ class ChatAdapter:
             elif isinstance(value, str):
                 key: Path = (index, name)
                 shown = self._texts.feed(key, value, role)
-                self._templates[key] = (chunk, choice, ("delta", name))
+                self._templates[key] = (chunk, choice, (field, name))
                 spoke = spoke or shown != ""
                 if shown != value:
                     changes[name] = shown
@@ -384,13 +392,3 @@ class CompletionAdapter(ChatAdapter):
 def _choice_of(key: Any) -> int:
     index: int = key[0]
     return index
-
-
-def _around(last: Any, texts: list[Any]) -> list[Any]:
-    """Put texts before the finish reason of a chunk, and behind what else it says."""
-    (choice,) = fields(last)["choices"]
-    own = fields(choice)
-    if not texts or not says_anything(own):
-        return [*texts, last]
-    first = alone(last, with_fields(choice, {"finish_reason": None}))
-    return [first, *texts, with_fields(last, {"choices": [with_fields(choice, emptied(own))]})]

@@ -6,7 +6,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from streamguard.adapting import Path
-from streamguard_openai.shapes import fields, fields_or_none, graft, has_fields, is_sequence, only
+from streamguard_openai.shapes import (
+    fields,
+    fields_or_none,
+    graft,
+    has_fields,
+    is_sequence,
+    only,
+    with_fields,
+)
 from streamguard_openai.texts import KEPT
 
 __all__ = [
@@ -14,12 +22,12 @@ __all__ = [
     "NESTED",
     "Template",
     "alone",
+    "around",
     "emptied",
     "held",
     "index_of",
     "is_choice",
     "names_tool",
-    "says_anything",
     "speaks",
 ]
 
@@ -63,19 +71,18 @@ def speaks(choice: Any) -> bool:
         return _has_text(choice)
     if not is_choice(own):
         return any(_has_text(value) for name, value in own.items() if name not in KEPT)
-    if own.get("text") or own.get("message"):
-        return True
-    return any(
+    parts = (*fields(own.get("delta")).items(), *fields(own.get("message")).items())
+    return bool(own.get("text")) or any(
         _has_text(value)
-        for name, value in fields(own.get("delta")).items()
+        for name, value in parts
         if name not in KEPT and (name in NESTED or isinstance(value, str))
     )
 
 
-def says_anything(choice: Mapping[str, Any]) -> bool:
+def _says_anything(choice: Mapping[str, Any]) -> bool:
     """Tell whether a choice says more than that it has finished."""
-    delta = fields(choice.get("delta"))
-    return bool(choice.get("text")) or any(value for name, value in delta.items() if name not in KEPT)
+    parts = (*fields(choice.get("delta")).items(), *fields(choice.get("message")).items())
+    return bool(choice.get("text")) or any(value for name, value in parts if name not in KEPT)
 
 
 def _has_text(value: Any) -> bool:
@@ -106,6 +113,8 @@ def emptied(choice: Mapping[str, Any]) -> dict[str, Any]:
     text: dict[str, Any] = {}
     if has_fields(choice.get("delta")):
         text["delta"] = only(choice["delta"], {})
+    elif has_fields(choice.get("message")):
+        text["message"] = only(choice["message"], {})
     elif isinstance(choice.get("text"), str):
         text["text"] = ""
     return text if choice.get("logprobs") is None else {**text, "logprobs": None}
@@ -136,6 +145,16 @@ def held(chunk: Any, choice: Any, path: Sequence[str | int], text: str) -> Any:
     if "index" in own:
         kept["index"] = own["index"]
     return alone(chunk, only(choice, {**kept, **said}))
+
+
+def around(last: Any, texts: list[Any]) -> list[Any]:
+    """Put texts before the finish reason of a chunk, and behind what else it says."""
+    (choice,) = fields(last)["choices"]
+    own = fields(choice)
+    if not texts or not _says_anything(own):
+        return [*texts, last]
+    first = alone(last, with_fields(choice, {"finish_reason": None}))
+    return [first, *texts, with_fields(last, {"choices": [with_fields(choice, emptied(own))]})]
 
 
 Template = tuple[Any, Any, Path]

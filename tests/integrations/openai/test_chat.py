@@ -373,6 +373,7 @@ NATIVE = [
     lambda text: {"choices": [text]},
     lambda text: {"choices": [[text]]},
     lambda text: {"choices": [{"index": 0, "delta": text}]},
+    lambda text: {"choices": [{"index": 0, "message": {"role": "assistant", "content": text}}]},
     lambda text: {"choices": [{"index": 0, "token": {"value": text}, "finish_reason": "stop"}]},
 ]
 
@@ -384,6 +385,24 @@ def test_strings_of_what_is_no_chunk_go_on_in_the_next(event: Any) -> None:
         shown = json.dumps(run([event(text[:cut]), event(text[cut:])]))
         assert not any(part in shown for part in (SECRET[-9:], "hidd", "dden"))
         assert "REDACTED" in shown
+
+
+def test_a_message_that_came_whole_stays_one() -> None:
+    message = {"role": "assistant", "content": f"a <think>hidden</think> {SECRET} <"}
+    event = {"id": "c", "choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}
+    (shown,) = run([event])
+    assert shown["choices"][0]["message"]["content"] == GUARD.scrub(message["content"])
+
+
+def test_pieces_of_a_message_come_before_the_finish_reason() -> None:
+    def piece(text: str, finish: str | None) -> dict[str, Any]:
+        return {"choices": [{"index": 0, "message": {"content": text}, "finish_reason": finish}]}
+
+    shown = run([piece("x <think>hid", None), piece("den</think>y <", "stop")])
+    texts = [event["choices"][0]["message"].get("content", "") for event in shown]
+    assert "".join(texts) == "x y <"
+    assert finishes(shown)[-1] == "stop"
+    assert texts[-1] == ""
 
 
 def test_a_password_in_what_is_no_chunk_is_known_by_its_name() -> None:
