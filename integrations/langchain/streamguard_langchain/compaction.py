@@ -11,6 +11,7 @@ import json
 from collections.abc import Sequence
 from typing import Any, cast
 
+from anyio import to_thread
 from anyio.from_thread import start_blocking_portal
 from langchain.agents.middleware import AgentMiddleware, AgentState
 from langchain_core.language_models import BaseChatModel
@@ -18,6 +19,7 @@ from langchain_core.messages import (
     AIMessage,
     BaseMessage,
     ChatMessage,
+    HumanMessage,
     RemoveMessage,
     SystemMessage,
     ToolMessage,
@@ -29,9 +31,9 @@ from langgraph.graph.message import (  # pyright: ignore[reportMissingTypeStubs]
 )
 from langgraph.runtime import Runtime
 
-from streamguard.context import ContextEngine, Message, Summarizer
+from streamguard.context import ContextEngine, Message, Summarizer, TokenCounter, estimate_tokens
 
-__all__ = ["CompactionMiddleware", "summarizer_from"]
+__all__ = ["CompactionMiddleware", "counter_from", "summarizer_from"]
 
 _PLACE = "streamguard_place"  # of the message that a dictionary was made of
 _SOURCE = {"lc_source": "summarization"}  # how LangChain marks what an agent's user did not write
@@ -93,6 +95,46 @@ def summarizer_from(model: BaseChatModel, /) -> Summarizer:
         return str(answer.text)
 
     return summarize
+
+
+def counter_from(model: BaseChatModel, /) -> TokenCounter:
+    """Make a counter of tokens of a chat model, for `ContextCompressor(counter=...)`.
+
+    All that a message says is counted by the model as a text of the user's: alone, a result or
+    a call is what some models refuse to count. Images and the like are estimated, never loaded.
+
+    *Delay*: the model's own, in a thread; of some models a request for each message.
+
+    Args:
+        model: any chat model. What it raises, such as `ImportError` for a tokenizer that is not
+            installed, comes out of the compaction.
+    """
+
+    async def count(message: Message, /) -> int:
+        text, rest = _text_and_rest(message)
+        asked: list[BaseMessage] = [HumanMessage(text)]
+        counted = await to_thread.run_sync(model.get_num_tokens_from_messages, asked) if text else 0
+        return counted + (estimate_tokens({"role": "user", "content": rest}) if rest or not text else 0)
+
+    return count
+
+
+def _text_and_rest(message: Message) -> tuple[str, list[object]]:
+    """The texts and calls of a message, and the blocks that are something else."""
+    content, called = message.get("content"), message.get("tool_calls")
+    texts: list[str] = [content] if isinstance(content, str) else []
+    rest: list[object] = []
+    blocks = cast("list[str | dict[str, object]]", content) if isinstance(content, list) else []
+    for block in blocks:
+        of = {"text": block} if isinstance(block, str) else block
+        text = of.get("text")
+        if isinstance(text, str):
+            texts.append(text)
+        elif not (called and of.get("type") == "tool_use"):  # which says the same as the call
+            rest.append(block)
+    if called:
+        texts.append(json.dumps(called, default=str))
+    return "\n".join(filter(None, texts)), rest
 
 
 def _same(message: Message, given: Message) -> bool:

@@ -13,7 +13,7 @@ from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage, ToolMessage
 from langchain_core.messages.utils import count_tokens_approximately
 from langchain_core.tools import tool
-from streamguard_langchain.compaction import CompactionMiddleware, summarizer_from
+from streamguard_langchain.compaction import CompactionMiddleware, counter_from, summarizer_from
 
 from streamguard.context import SUMMARY_PREFIX, Compaction, ContextCompressor, ContextEngine, Message
 
@@ -170,6 +170,48 @@ def test_calls_that_could_not_be_read_get_a_result_as_well() -> None:
     agent.invoke({"messages": [*history(), HumanMessage("Go"), broken, HumanMessage("And now?")]})
     results = [message for message in answering.asked[0] if getattr(message, "tool_call_id", "") == "bad"]
     assert len(results) == 1
+
+
+class Counting(Model):
+    """Has a token for each word, and refuses whatever does not make sense alone."""
+
+    def get_num_tokens_from_messages(self, messages: Any, tools: Any = None) -> int:
+        (message,) = messages
+        if not (isinstance(message, HumanMessage) and isinstance(message.content, str) and message.content):
+            raise ValueError("not counted")
+        return len(message.content.split())
+
+
+def test_a_model_counts_tokens() -> None:
+    counting = counter_from(Counting(responses=[], asked=[]))
+
+    def count(message: Message) -> Any:
+        counted: Any = counting(message)
+        return asyncio.run(counted)
+
+    call = {"id": "c", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+    use = {"type": "tool_use", "id": "c", "name": "look", "input": {"text": "x " * 400}}
+    image = {"type": "image_url", "image_url": {"url": "https://example.invalid/x.png"}}
+    assert count({"role": "user", "content": "one two three"}) == 3
+    assert count({"role": "tool", "tool_call_id": "c", "content": "one two"}) == 2
+    assert count({"role": "assistant", "content": "one", "tool_calls": [call]}) > 3
+    assert count({"role": "assistant", "content": [use], "tool_calls": [call]}) < 20
+    assert count({"role": "assistant", "content": [use]}) > 200
+    assert count({"role": "user", "content": [{"type": "text", "text": "one two"}, "three", image]}) > 1_600
+    assert 0 < count({"role": "assistant", "content": ""}) < 10
+    assert 0 < count({"role": "assistant", "content": None}) < 10
+
+
+def test_an_agent_compacts_by_the_tokens_of_its_model() -> None:
+    answering, summarizing = model(AIMessage("Fine.")), summarizer()
+    counter = counter_from(Counting(responses=[], asked=[]))
+    middleware = CompactionMiddleware(engine(summarizing, counter=counter))
+    agent: Any = create_agent(answering, middleware=[middleware])
+    agent.invoke({"messages": [*history(), HumanMessage("And now?")]})
+    (sent,) = answering.asked
+    assert paired(sent)
+    assert any(SUMMARY_PREFIX in str(message.content) for message in sent)
+    assert sum(len(str(message.content).split()) for message in sent) < 2_000
 
 
 def test_any_engine_will_do() -> None:
