@@ -1,12 +1,14 @@
 """The chunks of one response, guarded as they come.
 
 Each chunk that comes in goes out, at once and with its own id: what is held back is missing from
-it, what was held before stands in front. So nothing waits but text, and a consumer that counts
-chunks as signs of life sees them. Chunks whose text passes unchanged are the model's own objects.
+it, what was held before stands in front. So a consumer that counts chunks as signs of life sees
+them. Chunks whose text passes unchanged are the model's own objects.
 
-The chunk that says why the response ended (or that it is the last) closes every text. What is
-held leaves right before it, in chunks that have the text, its place and nothing else: metadata
-would be doubled when chunks are merged, and a missing `index` would make a second block of it.
+A chunk that says why the response ended (or that it is the last) waits for the next: servers give
+reasons on chunks with text behind them, on every one even, and a text that is closed too early has
+been cut. So texts are closed where the stream ends. What is held leaves right before the chunks
+that wait, in chunks that have the text, its place and nothing else: metadata would be doubled when
+chunks are merged, and a missing `index` would make a second block of it.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from langchain_core.outputs import ChatGenerationChunk
 from streamguard import End
 from streamguard_langchain.messages import changed_parts, with_message, with_parts
 from streamguard_langchain.places import Key, grafted
-from streamguard_langchain.settings import Settings, end_of, reason_of
+from streamguard_langchain.settings import Settings, end_of_stream, reason_of
 from streamguard_langchain.texts import Texts
 
 __all__ = ["ChunkGuard"]
@@ -33,17 +35,20 @@ _CARRIED = ("model_provider", "output_version")  # what tells how to read the co
 class ChunkGuard:
     """Guards the chunks of one response, for `streamguard.adapting.guard_events`.
 
-    *Delay*: that of the guard, text by text; no chunk waits. *Memory*: the sessions, and for each
-    open text the part of the chunk it was last seen in.
+    *Delay*: that of the guard, text by text; a chunk that gives a reason waits for the next that has
+    more than metadata. *Memory*: the sessions, for each open text the part of the chunk it was last
+    seen in, and the chunks that wait.
     """
 
-    __slots__ = ("_calls_tools", "_last", "_texts")
+    __slots__ = ("_calls_tools", "_known", "_last", "_texts", "_waiting")
 
     def __init__(self, settings: Settings, *, json_content: bool = False) -> None:
         """Begin a response; the arguments are those of `Texts`."""
         self._texts = Texts(settings, json_content=json_content)
         self._last: ChatGenerationChunk | None = None
         self._calls_tools = False
+        self._known: dict[str, Any] = {}  # what metadata says of the end
+        self._waiting: list[ChatGenerationChunk] = []
 
     def event(self, chunk: ChatGenerationChunk, /) -> list[ChatGenerationChunk]:
         """Take the next chunk and return what may be shown now."""
@@ -62,34 +67,57 @@ class ChunkGuard:
             and not message.__pydantic_extra__
         ):
             if not content:
-                return [chunk]
+                return self._after(chunk)
+            if not self._known and message.response_metadata:
+                self._known.update(message.response_metadata)
             texts = self._texts
             open_lane = _CONTENT in texts.places  # all that is to be said of the lane has been said then
             shown = texts.lanes.feed(_CONTENT, content) if open_lane else texts.content(content, None)
-            return [chunk if shown == content else _with_text(chunk, shown)]
+            shown_chunk = chunk if shown == content else _with_text(chunk, shown)
+            return self._gone_on(shown_chunk) if self._waiting else [shown_chunk]
         return self._any(chunk)
 
     def end(self, end: End, /) -> list[ChatGenerationChunk]:
-        """Return what is still held, like the last chunk."""
-        if end is End.COMPLETE and self._calls_tools:
-            end = End.TOOL_CALL
-        return self._release(end)
+        """Return what is still held, and behind it the chunks that wait."""
+        if end is End.COMPLETE:
+            end = end_of_stream(self._known, calls_tools=self._calls_tools)
+        waiting, self._waiting = self._waiting, []
+        held = self._release(end)
+        if held and waiting and _has_text(waiting[0].message):
+            text, waiting[0] = _split(waiting[0])
+            return [text, *held, *waiting]
+        return [*held, *waiting]
 
     def _any(self, chunk: ChatGenerationChunk) -> list[ChatGenerationChunk]:
         message: Any = chunk.message
         info = chunk.generation_info
         self._calls_tools = self._calls_tools or bool(getattr(message, "tool_call_chunks", None))
-        reason = reason_of({**(info or {}), **message.response_metadata})
-        end: End | None = None
-        if reason is not None or getattr(message, "chunk_position", None) == "last":
-            end = end_of(reason, calls_tools=self._calls_tools)
-        touched = changed_parts(message, self._texts, end, whole=False)
-        before = [] if end is None else self._release(end)
+        known = {**(info or {}), **message.response_metadata}
+        ends = reason_of(known) is not None or getattr(message, "chunk_position", None) == "last"
+        self._known.update({name: value for name, value in known.items() if value})
+        has_text = _has_text(message)
+        touched = changed_parts(message, self._texts, None, whole=False)
         made = with_parts(message, touched)
         safe = self._texts.metadata(info) if info else info
         if made is not message or safe is not info:
             chunk = with_message(chunk, made, safe)
-        return [*before, chunk]
+        if ends:
+            before = self._gone_on() if has_text else []
+            self._waiting.append(chunk)
+            return before
+        return self._gone_on(chunk) if has_text else self._after(chunk)
+
+    def _gone_on(self, *chunks: ChatGenerationChunk) -> list[ChatGenerationChunk]:
+        """Let the chunks go that waited: the response has gone on behind them."""
+        waiting, self._waiting = self._waiting, []
+        return [*waiting, *chunks]
+
+    def _after(self, chunk: ChatGenerationChunk) -> list[ChatGenerationChunk]:
+        """Keep the order: what has no text waits behind what waits."""
+        if not self._waiting:
+            return [chunk]
+        self._waiting.append(chunk)
+        return []
 
     def _release(self, end: End) -> list[ChatGenerationChunk]:
         """Close all lanes; what stands in one block, or in one call of a tool, leaves in one chunk."""
@@ -109,6 +137,37 @@ class ChunkGuard:
             else:
                 parts[field] = value
         return [_tail(parts, self._last) for parts in held.values() if self._last is not None]
+
+
+def _has_text(message: Any) -> bool:
+    return bool(
+        message.content
+        or message.additional_kwargs
+        or getattr(message, "tool_call_chunks", None)
+        or getattr(message, "tool_calls", None)
+    )
+
+
+def _split(chunk: ChatGenerationChunk) -> tuple[ChatGenerationChunk, ChatGenerationChunk]:
+    """Make two chunks of one: what has its texts, and what says how the response ended."""
+    message: Any = chunk.message
+    metadata = message.response_metadata
+    known: dict[str, Any] = {"usage_metadata": None, "chunk_position": None}
+    text = copy.copy(message)
+    vars(text).update({name: value for name, value in known.items() if name in vars(message)})
+    vars(text)["response_metadata"] = {name: metadata[name] for name in _CARRIED if name in metadata}
+    last = copy.copy(message)
+    empty: dict[str, Any] = {
+        "content": "" if isinstance(message.content, str) else [],
+        "additional_kwargs": {},
+    }
+    for name in ("tool_call_chunks", "tool_calls", "invalid_tool_calls"):
+        if name in vars(message):
+            empty[name] = []
+    vars(last).update(empty)
+    if message.__pydantic_extra__:
+        object.__setattr__(last, "__pydantic_extra__", {})
+    return with_message(chunk, text, None), with_message(chunk, last, chunk.generation_info)
 
 
 def _tail(parts: dict[str, Any], last: ChatGenerationChunk) -> ChatGenerationChunk:

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from streamguard import End
 from streamguard_langchain.places import Key
-from streamguard_langchain.settings import Role, Settings, end_of, is_tool_block, reason_of
+from streamguard_langchain.settings import Role, Settings, end_of_stream, is_tool_block
 from streamguard_langchain.shapes import is_dict
 from streamguard_langchain.texts import Texts
 
@@ -107,7 +107,7 @@ class EventGuard:
         metadata = event.get("metadata")
         known: dict[str, Any] = metadata if is_dict(metadata) else {}
         calls = any(kind == "tool_call_chunk" for kind in self._kinds.values())
-        shown = self.end(end_of(reason_of(known), calls_tools=calls))
+        shown = self.end(end_of_stream(known, calls_tools=calls))
         changes: Event = {"metadata": self._texts.metadata(known)} if known else {}
         kwargs = event.get("additional_kwargs")
         if is_dict(kwargs):

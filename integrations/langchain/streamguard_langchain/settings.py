@@ -22,6 +22,7 @@ __all__ = [
     "Settings",
     "block_role",
     "end_of",
+    "end_of_stream",
     "is_kept",
     "is_tool_block",
     "reason_of",
@@ -105,7 +106,16 @@ _ENDS: dict[str, End] = {
     **dict.fromkeys(("function_call", "tool_call", "tool_calls", "tool_use"), End.TOOL_CALL),
     **dict.fromkeys(("content_filter", "error", "failed", "refusal", "safety"), End.ERROR),
 }
-_REASONS = ("finish_reason", "stop_reason", "done_reason")
+_REASONS = (
+    "finish_reason",
+    "stop_reason",
+    "done_reason",
+    "finishReason",
+    "stopReason",
+    "doneReason",
+    "completion_reason",
+    "completionReason",
+)
 _STATES = frozenset({"completed", "incomplete", "failed"})
 _NO_REASON = frozenset({"", "finish_reason_unspecified", "null"})
 
@@ -207,6 +217,18 @@ def end_of(reason: str | None, *, calls_tools: bool) -> End:
     """
     end = End.COMPLETE if reason is None else _ENDS.get(reason.rpartition(".")[2].lower(), End.TRUNCATED)
     return End.TOOL_CALL if end is End.COMPLETE and calls_tools else end
+
+
+def end_of_stream(metadata: Mapping[str, Any], *, calls_tools: bool) -> End:
+    """Tell how the texts of a stream end that has run out.
+
+    Models of LangChain that name their provider pass on why a response ended. Where such a one has
+    given no reason, the connection was closed in the middle. A model that names none may never give one.
+    """
+    reason = reason_of(metadata)
+    if reason is None and metadata.get("model_provider"):
+        return End.TRUNCATED
+    return end_of(reason, calls_tools=calls_tools)
 
 
 def wants_json(options: Mapping[str, Any]) -> bool:

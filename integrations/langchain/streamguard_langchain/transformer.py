@@ -1,7 +1,8 @@
 """Guarding what LangGraph sends out, and nothing else: tools and states keep what the model wrote.
 
 For `graph.stream_events(version="v3")`. The transformer runs before LangGraph's own, so that every
-projection is made of guarded events. It needs `langgraph`.
+projection is made of guarded events. LangGraph hands an event to all transformers, also one that is
+not to be sent out. So what is held is emptied in place, before the others see it. It needs `langgraph`.
 """
 
 from __future__ import annotations
@@ -96,7 +97,7 @@ class GuardedStreamTransformer(StreamTransformer):
         data = params.get("data")
         parts = data if is_tuple(data) else (data,)
         if any(isinstance(part, _Seen) for part in parts):
-            return [], True
+            return [], bool(parts[0])
         method = event["method"]
         if method == "messages" and len(parts) == 2:
             payload, metadata = parts
@@ -119,6 +120,7 @@ class GuardedStreamTransformer(StreamTransformer):
         if payload.get("event") in ("message-finish", "error"):
             del self._messages[run]
         if not shown:
+            event["params"]["data"] = (_Seen(), metadata)
             return [], False
         *before, last = shown
         event["params"]["data"] = (_Seen(last), metadata)

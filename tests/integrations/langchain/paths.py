@@ -39,7 +39,7 @@ def strings(value: Any, place: tuple[str, ...] = (), depth: int = 0) -> Iterator
         for name, item in value.items():
             yield from strings(name, (*place, "key"), depth + 1)
             yield from strings(item, (*place, str(name)), depth + 1)
-    elif isinstance(value, list | tuple | set):
+    elif isinstance(value, list | tuple | set | frozenset):
         for item in value:
             yield from strings(item, (*place, str(_index(item))), depth + 1)
     elif isinstance(value, BaseException):
@@ -199,6 +199,21 @@ def graph_events_v3(model: BaseChatModel) -> Any:
     return list(graph(model)[0].stream_events(STATE, config(), version="v3"))
 
 
+def told_by(stream: Any) -> list[Any]:
+    """What the stream of one message says: event by event, as texts, and as a whole."""
+    return [list(stream.text), list(stream), str(stream.text), str(stream.reasoning), stream.output]
+
+
+def graph_messages_v3(model: BaseChatModel) -> Any:
+    run = graph(model)[0].stream_events(STATE, config(), version="v3")
+    return [told_by(stream) for stream in run.messages]
+
+
+async def graph_messages_v3_async(model: BaseChatModel) -> Any:
+    run = await graph(model)[0].astream_events(STATE, config(), version="v3")
+    return [[await gathered(stream.text), await stream.output] async for stream in run.messages]
+
+
 def cache(model: BaseChatModel) -> Any:
     store = InMemoryCache()
     model.cache = store
@@ -270,6 +285,8 @@ PATHS: dict[str, Path] = {
     "graph messages, async": graph_mode_async("messages"),
     "graph updates, async": graph_mode_async("updates"),
     "graph stream_events v3": graph_events_v3,
+    "graph run.messages": graph_messages_v3,
+    "graph run.messages, async": lambda model: run(graph_messages_v3_async(model)),
     "graph checkpoints in the store": graph_store,
     "cache": cache,
     "an error of the stream": error,

@@ -123,6 +123,13 @@ def text_fake(**options: Any) -> Fake:
     return Fake(chunks=chunks, message=AIMessage(content=TEXT, id="run-1"), **options)
 
 
+def stopping_fake() -> Fake:
+    """Gives a reason why it ends on every chunk, as some servers do."""
+    stop = {"finish_reason": "stop"}
+    chunks = [AIMessageChunk(content=piece, id="run-1", response_metadata=stop) for piece in pieces(TEXT)]
+    return Fake(chunks=chunks, message=AIMessage(content=TEXT, id="run-1"), info=stop)
+
+
 def native_fake() -> Fake:
     plain = text_fake()
     return FakeNative(chunks=plain.chunks, message=plain.message)
@@ -395,6 +402,7 @@ def anthropic_answer(request: dict[str, Any], reasoning: str = REASONING) -> Any
 SOURCES: dict[str, Callable[[], BaseChatModel]] = {
     "fake": text_fake,
     "fake-native": native_fake,
+    "fake-stops": stopping_fake,
     "fake-kwargs": kwargs_fake,
     "fake-blocks": blocks_fake,
     "fake-router": FakeRouter,

@@ -224,3 +224,52 @@ def test_a_tail_deep_in_a_block_doubles_no_type_and_readable_data_is_guarded() -
     assert shown["content"]["type"] == "web_fetch_result"
     assert shown["content"]["content"]["type"] == "document"
     assert shown["content"]["content"]["source"] == {**source, "data": GUARD.scrub(source["data"])}
+
+
+@pytest.mark.parametrize("name", ["stopReason", "finishReason", "stop_reason", "done_reason"])
+def test_a_reason_is_read_under_every_name_that_providers_give_it(name: str) -> None:
+    text = "key " + "AKIA" + "IOSFOD"
+    cut_off = {name: "max_tokens"}
+    chunks = [AIMessageChunk(content=text), AIMessageChunk(content="", response_metadata=cut_off)]
+    message = AIMessage(content=text, response_metadata=cut_off)
+    model = guard_model(Fake(chunks=chunks, message=message), Redactor())
+    assert model.invoke("x").content == "key "
+    assert joined(list(model.stream("x"))).content == "key "
+
+
+@pytest.mark.parametrize("blocks", [False, True])
+def test_a_stream_that_runs_out_without_a_reason_is_cut_off_where_reasons_are_given(blocks: bool) -> None:
+    text = "key " + "AKIA" + "IOSFOD"
+    for metadata, shown in (({"model_provider": "openai"}, "key "), ({}, text)):
+        content: Any = [{"type": "text", "text": text, "index": 0}] if blocks else text
+        model = guard_model(
+            Fake(chunks=[AIMessageChunk(content=content, response_metadata=metadata)]), Redactor()
+        )
+        assert joined(list(model.stream("x"))).text == shown
+
+
+def test_a_reason_with_text_behind_it_closes_no_text() -> None:
+    stop = {"finish_reason": "stop"}
+    said = ["key " + "AKIA" + "QWERT", "YUIOPASDF23 <think>a", "ll of it</think> done <"]
+    for stops in ((0,), (0, 1), (0, 1, 2)):
+        chunks = [
+            AIMessageChunk(content=text, id="m", response_metadata=stop if at in stops else {})
+            for at, text in enumerate(said)
+        ]
+        shown = list(guard_model(Fake(chunks=chunks), GUARD).stream("x"))
+        assert joined(shown).content == GUARD.scrub("".join(said))
+        assert [c.response_metadata for c in shown if c.response_metadata] == [stop] * len(stops)
+
+
+def test_what_is_held_comes_before_the_chunk_that_says_why_it_ended() -> None:
+    stop = {"finish_reason": "stop"}
+    usage: Any = {"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}
+    chunks = [
+        AIMessageChunk(content="a <"),
+        AIMessageChunk(content="", response_metadata=stop),
+        AIMessageChunk(content="", usage_metadata=usage, chunk_position="last"),
+    ]
+    shown = list(guard_model(Fake(chunks=chunks), GUARD).stream("x"))
+    assert [chunk.content for chunk in shown] == ["a ", "<", "", ""]
+    assert shown[2].response_metadata == stop
+    assert shown[3].usage_metadata == usage
