@@ -30,6 +30,7 @@ from streamguard_openai.chunks import (
     held,
     index_of,
     is_choice,
+    is_text,
     names_tool,
     speaks,
 )
@@ -140,7 +141,7 @@ class ChatAdapter:
                 continue
             says_more = True
             if name not in KEPT:
-                known = listed or failed
+                known = (listed or failed) and not is_text(name, value)
                 new = self._texts.leaves(name, value) if known else self._unknown(chunk, (name,), value)
                 if new is not value:
                     changes[name] = new
@@ -268,7 +269,7 @@ class ChatAdapter:
                 continue
             else:
                 spoke = True
-                if is_choice(own):
+                if is_choice(own) and not is_text(name, value):
                     new = self._texts.leaves(name, value)
                 else:
                     new = self._unknown(chunk, (name,), value, choice)

@@ -27,6 +27,7 @@ __all__ = [
     "held",
     "index_of",
     "is_choice",
+    "is_text",
     "names_tool",
     "speaks",
 ]
@@ -47,6 +48,7 @@ NESTED = frozenset(
     }
 )
 """Fields of a delta that carry pieces of texts further inside; others come whole."""
+_TEXTS = ("delta", "message", "response", "text", "token")
 
 
 def index_of(choice: Mapping[str, Any]) -> int:
@@ -64,6 +66,11 @@ def is_choice(choice: Mapping[str, Any]) -> bool:
     )
 
 
+def is_text(name: str, value: Any) -> bool:
+    """Tell whether a field in the wrong place is a piece of a text all the same, by its name."""
+    return isinstance(value, str) and (name in NESTED or name in _TEXTS)
+
+
 def speaks(choice: Any) -> bool:
     """Tell whether a choice goes on: it has a text that is not empty."""
     own = fields(choice)
@@ -72,7 +79,7 @@ def speaks(choice: Any) -> bool:
     if not is_choice(own):
         return any(_has_text(value) for name, value in own.items() if name not in KEPT)
     parts = (*fields(own.get("delta")).items(), *fields(own.get("message")).items())
-    return bool(own.get("text")) or any(
+    return any(value and is_text(name, value) for name, value in own.items()) or any(
         _has_text(value)
         for name, value in parts
         if name not in KEPT and (name in NESTED or isinstance(value, str))

@@ -370,6 +370,8 @@ NATIVE = [
     lambda text: {"output": {"text": text}},
     lambda text: {"data": text},
     lambda text: {"choices": {"0": text}},
+    lambda text: {"choices": [], "content": text},
+    lambda text: {"choices": [{"index": 0, "delta": {}, "content": text, "finish_reason": "stop"}]},
     lambda text: {"choices": [text]},
     lambda text: {"choices": [[text]]},
     lambda text: {"choices": [{"index": 0, "delta": text}]},
