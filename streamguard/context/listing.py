@@ -9,16 +9,30 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from streamguard.memory.fence import sanitize
 from streamguard.memory.injection import scan
 from streamguard.memory.threat import Scope, Severity
 from streamguard.redact import Redactor
 
-__all__ = ["safe_line", "safe_list", "safe_name"]
+__all__ = ["safe_line", "safe_list", "safe_name", "scrub_name"]
 
+_LONGEST = 256  # characters of a name that are looked at
 _WORDS = re.compile(r"[-_./]+|(?<=[a-z])(?=[A-Z])")
+
+
+def scrub_name(name: str, scrub: Callable[[str], str]) -> str:
+    """Guard a name whole, and what stands in it behind each underscore.
+
+    Secrets begin where no word goes on, and for rules an underscore is part of a word.
+    """
+    name = scrub(name)[:_LONGEST]
+    for found in re.finditer("_", name):
+        tail = name[found.end() :]
+        if (shown := scrub(tail)) != tail:
+            return name[: found.end()] + shown
+    return name
 
 
 def safe_name(name: str, longest: int) -> str:
@@ -27,10 +41,10 @@ def safe_name(name: str, longest: int) -> str:
     Returns:
         The name, shortened; empty if nothing of it may be shown.
     """
-    words = re.sub(r"[^\w.-]+", "-", Redactor().scrub(sanitize(name))).strip("-")
+    words = re.sub(r"[^\w.-]+", "-", scrub_name(sanitize(name), Redactor().scrub)).strip("-")
     shown = words[:longest]
     told = any(_grave(_WORDS.sub(" ", text), "memory") for text in (words, shown))
-    return "" if told or Redactor().scrub(shown) != shown else shown
+    return "" if told or scrub_name(shown, Redactor().scrub) != shown else shown
 
 
 def safe_line(text: str, longest: int, *, behind: str = "") -> str:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from streamguard.adapting import JsonLane
+from streamguard.context.listing import scrub_name
 from streamguard.context.messages import Message, calls, field, results, role, text_of
 from streamguard.context.shorten import shorten
 from streamguard.session import FindingHandler, Transformer
@@ -67,7 +68,9 @@ def read_turns(
         answers = tuple(safe(result.text) for result in results(message))
         tool = role(message) == "tool"
         text = "" if tool else safe(text_of(field(message, "content")))
-        called = tuple((safe(call.name), safe_arguments(call.arguments)) for call in calls(message))
+        called = tuple(
+            (scrub_name(call.name, safe), safe_arguments(call.arguments)) for call in calls(message)
+        )
         turns.append(Turn("tool" if tool or (answers and not text) else role(message), text, called, answers))
     return turns
 

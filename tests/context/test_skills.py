@@ -97,10 +97,11 @@ def test_a_name_is_no_way_in(tmp_path: Path, name: str) -> None:
 def test_a_secret_in_a_name_is_redacted(tmp_path: Path) -> None:
     write(tmp_path, f"{KEY}a/a", f"name: {KEY}b")
     write(tmp_path, f"b/{KEY}c")
+    write(tmp_path, "x", f"name: run_in_{KEY}d")
     write(tmp_path, "password", "description: hunter2-blue-77")
     text = SkillsIndex(tmp_path).text()
     assert KEY[8:30] not in text
-    assert text.count("REDACTED-openai-project") == 3
+    assert text.count("REDACTED-openai-project") == 4
     assert "- password: [REDACTED:secret-assignment:" in text
 
 

@@ -49,6 +49,12 @@ def test_keys_of_a_block_are_guarded_as_well() -> None:
     assert '"x": [{"[REDACTED:openai' in turn.calls[0][1]
 
 
+def test_a_secret_in_the_name_of_a_tool_is_redacted() -> None:
+    call = {"id": "c", "type": "function", "function": {"name": f"run_in_{KEY}", "arguments": "{}"}}
+    (turn,) = read_turns([{"role": "assistant", "content": None, "tool_calls": [call]}], GUARD)
+    assert turn.calls[0][0].startswith("run_in_[REDACTED:openai")
+
+
 def test_a_number_is_guarded_behind_its_key() -> None:
     assert "73645218" not in called_with('{"password": 73645218}')
 
