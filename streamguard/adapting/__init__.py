@@ -7,6 +7,7 @@ over the source and closes it. `guard_object` is for what comes whole, `Unchange
 is only true of text that came through as it was, `guard_error` for what an SDK raises.
 """
 
+from streamguard.adapting.copies import with_attributes
 from streamguard.adapting.cover import Cover
 from streamguard.adapting.errors import ErrorGuard, guard_error
 from streamguard.adapting.events import Adapter, guard_events, guard_events_sync
@@ -36,4 +37,5 @@ __all__ = [
     "guard_events",
     "guard_events_sync",
     "guard_object",
+    "with_attributes",
 ]

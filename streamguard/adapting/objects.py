@@ -17,6 +17,7 @@ from collections.abc import Iterable, Mapping
 from types import SimpleNamespace
 from typing import Any, TypeVar, cast
 
+from streamguard.adapting.copies import with_attributes
 from streamguard.adapting.json_lane import JsonLane
 from streamguard.adapting.keyed import Keyed
 from streamguard.adapting.paths import Select, Selection
@@ -88,7 +89,7 @@ class _Walk:
         if place.drops and all(changed.get(key) is _DROPPED for key in attributes):
             return _DROPPED
         changed = {key: None if new is _DROPPED else new for key, new in changed.items()}
-        return _with(value, changed) if changed else value
+        return with_attributes(value, changed) if changed else value
 
     def _string(self, value: str, name: str | None, place: Selection) -> Any:
         policy = place.leaf()
@@ -162,13 +163,3 @@ def _is_plain(value: Any) -> bool:
         and not callable(value)
         and not any(hasattr(value, name) for name in ("__iter__", "__aiter__", "__enter__"))
     )
-
-
-def _with(value: Any, changed: dict[str, Any]) -> Any:
-    """Copy an object and set attributes of the copy, frozen or not."""
-    if callable(getattr(_kind(value), "model_copy", None)):
-        return value.model_copy(update=changed)
-    result = copy.copy(value)
-    for name, new in changed.items():
-        object.__setattr__(result, name, new)
-    return result

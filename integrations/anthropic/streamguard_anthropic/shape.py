@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping
 from typing import Any, cast
+
+from streamguard.adapting import with_attributes
 
 __all__ = ["fields", "get", "put"]
 
@@ -20,12 +21,7 @@ def put(obj: Any, **changes: object) -> Any:
     """Return a copy with some fields changed; the rest is shared."""
     if isinstance(obj, dict):
         return {**cast("dict[str, Any]", obj), **changes}
-    if callable(getattr(obj, "model_copy", None)):
-        return obj.model_copy(update=changes)
-    result = copy.copy(obj)
-    for name, value in changes.items():
-        object.__setattr__(result, name, value)
-    return result
+    return with_attributes(obj, changes)
 
 
 def fields(obj: object) -> Mapping[str, Any]:

@@ -6,10 +6,11 @@ Fields go by the SDK's names (`finish_reason`); the JSON of the API spells them 
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping
 from functools import cache
 from typing import Any, cast
+
+from streamguard.adapting import with_attributes
 
 __all__ = ["fields", "get", "listed", "plain", "put"]
 
@@ -36,12 +37,7 @@ def put(obj: Any, **changes: object) -> Any:
             else:
                 result.pop(key, None)
         return result
-    if callable(getattr(obj, "model_copy", None)):
-        return obj.model_copy(update=changes)
-    result = copy.copy(obj)
-    for name, value in changes.items():
-        object.__setattr__(result, name, value)
-    return result
+    return with_attributes(obj, changes)
 
 
 def fields(obj: object) -> Mapping[str, Any]:

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from typing import Any, TypeGuard, cast
+
+from streamguard.adapting import with_attributes
 
 __all__ = [
     "DROPPED",
@@ -28,7 +29,6 @@ DROPPED: Any = object()
 """In place of a value: the field leaves a dictionary and becomes `None` in an object."""
 
 _CARRIED = ("index", "type")
-_new, _set = object.__new__, object.__setattr__
 
 
 def is_dict(value: object) -> TypeGuard[dict[str, Any]]:
@@ -84,41 +84,11 @@ def with_fields(value: Any, changes: Mapping[str, Any]) -> Any:
             else:
                 result[name] = new
         return result
-    if _is_plain_model(value.__class__) and not value.__pydantic_private__:
-        own: dict[str, Any] = value.__dict__
-        for name, new in changes.items():
-            if new is DROPPED or name not in own:
-                break
-        else:
-            extra = value.__pydantic_extra__
-            result = _new(value.__class__)
-            _set(result, "__dict__", {**own, **changes})
-            _set(result, "__pydantic_extra__", None if extra is None else extra.copy())
-            _set(result, "__pydantic_fields_set__", value.__pydantic_fields_set__.union(changes))
-            _set(result, "__pydantic_private__", None)
-            return result
-    changes = {name: None if new is DROPPED else new for name, new in changes.items()}
-    if callable(getattr(value, "model_copy", None)):
-        return value.model_copy(update=changes)
-    result = copy.copy(value)
-    for name, new in changes.items():
-        _set(result, name, new)
-    return result
-
-
-@lru_cache(maxsize=256)
-def _is_plain_model(kind: type) -> bool:
-    """Tell whether a class is a model of pydantic that copies its objects as pydantic does.
-
-    All state of such a model is in the four attributes that pydantic documents. Copying them is
-    twice as fast as `model_copy`, and of a guarded stream every third chunk is a copy.
-    """
-    for base in kind.__mro__:
-        if base.__name__ == "BaseModel" and base.__module__ == "pydantic.main":
-            names = ("model_copy", "__copy__", "__new__", "__setstate__", "__pydantic_private__")
-            own: Any = kind
-            return all(getattr(own, name, None) is getattr(base, name, None) for name in names)
-    return False
+    for dropped in changes.values():
+        if dropped is DROPPED:
+            changes = {name: None if new is DROPPED else new for name, new in changes.items()}
+            break
+    return with_attributes(value, changes)
 
 
 def only(value: Any, kept: Mapping[str, Any]) -> Any:
