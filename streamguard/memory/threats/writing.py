@@ -16,6 +16,22 @@ __all__ = ["told_of"]
 _GAP = r"(?:[\s*_#>~-]|\\[nrt]){1,12}"
 
 
+_NOT_FORBIDDEN = "".join(
+    f"(?<!{forbidding}[ ])"
+    for forbidding in (
+        "[Nn]ever",
+        "NEVER",
+        "[Dd]o not",
+        "DO NOT",
+        "[Dd]on['’]t",
+        "DON['’]T",
+        "ust not",
+        "uld not",
+    )
+)
+_LEFT = LEFT + _NOT_FORBIDDEN
+
+
 def _words(sentence: str) -> str:
     """The pattern of a sentence."""
     parts: list[str] = []
@@ -38,7 +54,7 @@ def told_of(
     severity: Severity = Severity.HIGH,
     scopes: tuple[Scope, ...] = ("memory", "context"),
     context: str = "",
-    left: str = LEFT,
+    left: str = _LEFT,
 ) -> Threat:
     """A threat that is told by any of its sentences.
 
@@ -51,7 +67,8 @@ def told_of(
         severity: how grave it is.
         scopes: where it counts.
         context: a pattern, with case, of what has to stand right before it.
-        left: what it may begin behind: by default, where no word goes on.
+        left: what it may begin behind: by default, where no word goes on and it is not forbidden
+            ("never", "do not") right before.
     """
     value = "|".join(map(_words, sentences))
     return Threat(
