@@ -12,6 +12,7 @@ import click
 
 from streamguard.cli.exits import FOUND, OK, Failure
 from streamguard.cli.sources import STDIN
+from streamguard.cli.terminal import shown as shown_text
 
 if TYPE_CHECKING:
     from streamguard.memory import MemoryStore, Target, Usage
@@ -88,7 +89,7 @@ def list_(store: MemoryStore, *, as_json: bool) -> None:
     for target, entries in shown.items():
         click.echo(f"{_file(target)} [{store.usage(target)}]")
         for number, entry in enumerate(entries, 1):
-            click.echo(f"{number:3}. " + entry.replace("\n", "\n     "))
+            click.echo(f"{number:3}. " + shown_text(entry).replace("\n", "\n     "))
 
 
 @memory.command()

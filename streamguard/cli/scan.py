@@ -12,6 +12,7 @@ import click
 from streamguard.cli.exits import FOUND, OK
 from streamguard.cli.plain import decoded
 from streamguard.cli.sources import STDIN, open_source
+from streamguard.cli.terminal import shown as shown_text
 
 if TYPE_CHECKING:
     from streamguard.memory import Scope
@@ -79,7 +80,9 @@ def scan(*, files: tuple[str, ...], form: str, scope: Scope, everything: bool, n
         for one in shown:
             quoted = ", quoted" if one.quoted else ""
             line, column = one.start
-            click.echo(f"{one.file}:{line}:{column}: {one.severity}: {one.what} {one.rule}{quoted}")
+            click.echo(
+                f"{shown_text(one.file)}:{line}:{column}: {one.severity}: {one.what} {one.rule}{quoted}"
+            )
     return FOUND if grave else OK
 
 

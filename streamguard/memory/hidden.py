@@ -5,7 +5,7 @@ Whether a character counts depends on the visible characters on both sides of it
 what stands in the run before it. Dropping changes neither, so doing it twice changes nothing.
 
 Left alone are zero-width joiners and non-joiners wherever scripts and emoji need them, which
-is everywhere but between two ASCII letters; flags made of tag characters; a byte order
+is everywhere but between two ASCII letters and in long runs; flags made of tag characters; a byte order
 mark at the start; selectors of a form. A quotation is no excuse: who reads the page
 cannot see that it is one.
 """
@@ -30,6 +30,7 @@ _JOINERS = "\u200c\u200d"
 _ZERO_WIDTH = "\u180e\u200b\u2060-\u2064\ufeff"
 _IS_TAG = re.compile(f"[{_TAGS}]").match
 _IS_SELECTOR = re.compile(f"[{_SELECTORS}]").match
+_HAS_NO_WIDTH = re.compile(f"[{_JOINERS}{_ZERO_WIDTH}]").match
 _IS_BIDI = re.compile(f"[{_BIDI}]").match
 RUN = re.compile(f"[{_TAGS}{_SELECTORS}{_BIDI}{_JOINERS}{_ZERO_WIDTH}]+")
 """Characters that may be dropped, whether they are or not."""
@@ -39,7 +40,7 @@ _FLAG_TAGS = 7
 """England's flag and others are this one and so many tags."""
 
 _FEW = 3
-"""Selectors in a row that may select a form; more are data."""
+"""Selectors in a row that may select a form, and joiners that may join; more are data."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,7 @@ class Hidden:
 _TEXT = Hidden(
     "hidden-text",
     Severity.HIGH,
-    "text in tag characters, or bytes in selectors of a form",
+    "text in tag characters, or bytes in selectors of a form or in characters without width",
     ("a\U000e0068\U000e0069b", "\U0001f3f4" + "\U000e0061" * 9, "a" + "\ufe00\ufe01" * 4),
     ("\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f", "\u2764\ufe0f"),
 )
@@ -111,6 +112,7 @@ class HiddenSession(Session):
     __slots__ = (
         "_before",
         "_blocked",
+        "_joiners",
         "_last",
         "_least",
         "_on_match",
@@ -130,7 +132,7 @@ class HiddenSession(Session):
         self._rejects = rejects
         self._blocked: StreamBlocked | None = None
         self._before = ""  # the visible character before the run
-        self._tags = self._selectors = 0  # of the run
+        self._tags = self._selectors = self._joiners = 0  # of the run
         self._open = False  # the run is too long to wait for its end
         self._run: list[
             tuple[str, Hidden | None, bool]
@@ -175,7 +177,7 @@ class HiddenSession(Session):
             out.append(text)
             self.reached += len(text)
         self._before = text[-1]
-        self._tags = self._selectors = 0
+        self._tags = self._selectors = self._joiners = 0
         self._open = False
 
     def _read(self, char: str, out: list[str]) -> None:
@@ -190,6 +192,8 @@ class HiddenSession(Session):
             found = None if self._selectors <= _FEW else _TEXT
         elif _IS_BIDI(char):
             found = _OVERRIDE if char in "\u202d\u202e" else _CONTROL
+        elif _HAS_NO_WIDTH(char) and self._many():
+            found = _TEXT
         elif self._open:
             found = _IN_WORD
         elif _is_letter(self._before):
@@ -204,6 +208,11 @@ class HiddenSession(Session):
             self._settle("", out)
         else:
             self._let(out)
+
+    def _many(self) -> bool:
+        """Count a character without width: is it one too many?"""
+        self._joiners += 1
+        return self._joiners > _FEW
 
     def _drops(self, found: Hidden | None) -> bool:
         return found is not None and found.severity >= self._least

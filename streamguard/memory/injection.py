@@ -11,12 +11,13 @@ memory it is what it is, since nothing needs to be quoted there.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from streamguard.memory import hidden
 from streamguard.memory.detector import LIMIT, Acting, Watching, sentences
+from streamguard.memory.quoting import FARTHEST, Quoting
 from streamguard.memory.threat import STAGE, Scope, Severity
 from streamguard.redact.compiled import bound_of
 from streamguard.session import Bound, Finding, FindingHandler, HiddenHandler, Session, Transformer
@@ -76,12 +77,32 @@ def scan(text: str, /, *, scope: Scope = "context") -> tuple[InjectionFinding, .
     session.flush()
     findings: list[InjectionFinding] = []
     line, start = 1, 0
-    for offset, length, name, severity, quoted in sorted(found):
+    for offset, length, name, severity, quoted in _closed(text, sorted(found), scope):
         line += text.count("\n", start, offset)
         start = offset
         column = offset - text.rfind("\n", 0, offset)
         findings.append(InjectionFinding(name, severity, quoted, offset, length, line, column))
     return tuple(findings)
+
+
+def _closed(
+    text: str, found: list[tuple[int, int, str, Severity, bool]], scope: Scope
+) -> Iterator[tuple[int, int, str, Severity, bool]]:
+    """What was found; quoted is no more what a stray mark comes before."""
+    grave = {threat.rule.id: threat.severity for threat in sentences(scope).threats}
+    quoting = Quoting()
+    read = 0
+    for offset, length, name, severity, quoted in found:
+        if name not in grave:
+            yield offset, length, name, severity, quoted
+            continue
+        quoting.read(text[read:offset])
+        end = read = offset + length
+        if quoted and not quoting.is_closed(text[end : end + FARTHEST]):
+            yield offset, length, name, grave[name], False
+        else:
+            yield offset, length, name, severity, quoted
+        quoting.pass_over()
 
 
 def blocked(what: str, findings: Iterable[InjectionFinding | str], /) -> str:

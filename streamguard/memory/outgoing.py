@@ -30,5 +30,5 @@ def guarded(value: object, clean: Callable[[str], str], /, depth: int = _DEPTH) 
         }
     if isinstance(value, (Sequence, Set)) and not isinstance(value, (bytes, bytearray, memoryview)):
         return [guarded(one, clean, depth - 1) for one in cast("Sequence[object]", value)]
-    dump = getattr(value, "model_dump", None)
+    dump = getattr(cast("object", value), "model_dump", None)
     return guarded(dump(), clean, depth - 1) if callable(dump) else None

@@ -3,7 +3,8 @@
 Quoted is what stands in a block of code (fenced, or indented by four blanks or a tab), in a
 quotation block, in code within a line, between quotation marks in one paragraph, or right
 behind a single quotation mark. All of this is known from the text before, so that a stream
-can be asked at any place and does not have to wait.
+can be asked at any place and does not have to wait. Who has the whole text asks `is_closed`
+as well: a mark that nothing closes encloses nothing.
 
 Characters that show nothing are not there: dropping them must not change what is quoted.
 
@@ -18,7 +19,7 @@ from copy import copy
 
 from streamguard.memory.hidden import RUN
 
-__all__ = ["Quoting"]
+__all__ = ["FARTHEST", "Quoting"]
 
 _OPENERS = "\u201c\u201e\u00ab\u300c\u300e"
 _CLOSERS = "\u201d\u00bb\u300d\u300f"
@@ -26,6 +27,12 @@ _MARKS = f'\n`~"{_OPENERS}{_CLOSERS}'
 _PIECE = re.compile(f"`+|~+|[{_MARKS}]|[^{_MARKS}]+")
 _LEAD = re.compile(r"[ \t\r>]*")
 _BEFORE = frozenset("'\u2018\u201a\u2039")
+_BLANK_LINE = re.compile(r"\n[ \t\r]*\n")
+_TICKS = re.compile("`+")
+_CLOSING = re.compile(f'["{_OPENERS}{_CLOSERS}]')  # Germans close with what others open with
+_SINGLE = re.compile(r"['\u2018\u2019\u203a](?!\w)")
+FARTHEST = 2_000
+"""How far behind what is quoted a mark may close it."""
 _LONGEST = 64
 """Longest run of backticks or tildes that is told from a longer one."""
 
@@ -59,7 +66,7 @@ class Quoting:
                 if mark == "\n":
                     self._line()
                 elif mark == '"':
-                    self._quote = not self._quote
+                    self._quote = not self._quote and not self._last.isalnum()  # not in 27"
                     self._beginning = self._blank = False
                 elif mark in _OPENERS or mark in _CLOSERS:
                     self._quote = mark in _OPENERS
@@ -81,6 +88,17 @@ class Quoting:
         return bool(
             self._block or self._code or self._quote or indented or ">" in self._lead or self._last in _BEFORE
         )
+
+    def is_closed(self, rest: str) -> bool:
+        """Whether what opened in a line before, if anything did, is closed in the text behind."""
+        self._settle()
+        if self._block or self._lead.startswith(("    ", "\t")) or ">" in self._lead:
+            return True
+        end = _BLANK_LINE.search(rest, 0, FARTHEST)
+        near = rest[: end.start() if end else FARTHEST]
+        if self._code:
+            return any(len(run) == self._code for run in _TICKS.findall(near))
+        return (_CLOSING if self._quote else _SINGLE).search(near) is not None
 
     def is_quoted_throughout(self, text: str) -> bool:
         """Whether all of the text that comes next is: it may run on over several lines."""

@@ -43,6 +43,17 @@ def test_entries_are_added_listed_replaced_and_removed(folder: Path) -> None:
     }
 
 
+def test_an_entry_cannot_steer_the_terminal(folder: Path) -> None:
+    text = "tea\x1b]0;title\x07\x1b[2J\x9b2J\u202e\x7f\tand\nmilk"
+    (folder / "MEMORY.md").write_text(text, "utf-8")
+    result = memory("list")
+    assert result.output.splitlines()[1:3] == [
+        "  1. tea\\x1b]0;title\\x07\\x1b[2J\\x9b2J\\x7f\tand",
+        "     milk",
+    ]
+    assert json.loads(memory("list", "--json").output)["memory"][0].startswith("tea\x1b]0;title")
+
+
 def test_the_folder_can_be_given(tmp_path: Path) -> None:
     assert memory("--dir", str(tmp_path / "new"), "add", "tea").exit_code == 0
     assert (tmp_path / "new" / "MEMORY.md").read_text("utf-8") == "tea\n"

@@ -48,6 +48,19 @@ def test_quoted_attacks_are_low_and_shown_when_asked_for(files: Path) -> None:
     assert scan("--scope", "memory", "quoting.md").exit_code == 1
 
 
+def test_an_attack_behind_a_stray_mark_fails(files: Path) -> None:
+    for text in (f'Use a 27" screen. {ATTACK}', f"An unclosed ` mark. {ATTACK}", f"'{ATTACK}"):
+        Path("stray.md").write_text(text, "utf-8")
+        result = scan("stray.md")
+        assert result.exit_code == 1
+        assert "high: injection prompt-injection\n" in result.output
+
+
+def test_a_file_name_cannot_steer_the_terminal(files: Path) -> None:
+    Path("bad.md").rename("b\x1b[2Jd.md")
+    assert "\x1b" not in scan("b\x1b[2Jd.md").output
+
+
 def test_secrets_can_be_left_out(files: Path) -> None:
     assert "secret" not in scan("--no-secrets", "bad.md").output
 

@@ -13,7 +13,7 @@ from streamguard.redact.rules.boundary import LEFT
 
 __all__ = ["told_of"]
 
-_GAP = r"(?:[\s*_#>~-]|\\[nrt]){1,12}"
+_GAP = r"(?:[\s\u2800*_#>~-]|\\[nrt]){1,12}"
 
 
 _NOT_FORBIDDEN = "".join(
