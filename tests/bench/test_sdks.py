@@ -25,7 +25,7 @@ genai = pytest.importorskip("google.genai")
 httpx = pytest.importorskip("httpx2")  # what the three are built on
 
 pytestmark = [pytest.mark.bench, pytest.mark.filterwarnings("ignore")]
-ROUNDS = 7
+ROUNDS = 9
 GUARDS: dict[str, Transformer] = {
     "nothing": Pipeline(),
     "the guard": FenceScrubber("memory-context", "think") | Redactor(),
