@@ -23,6 +23,7 @@ def guarded(value: object, clean: Callable[[str], str], /, depth: int = _DEPTH) 
         return value
     if not depth:
         return None
+    dump: object = getattr(value, "model_dump", None)
     if isinstance(value, Mapping):
         return {
             guarded(key, clean, depth - 1): guarded(one, clean, depth - 1)
@@ -30,5 +31,4 @@ def guarded(value: object, clean: Callable[[str], str], /, depth: int = _DEPTH) 
         }
     if isinstance(value, (Sequence, Set)) and not isinstance(value, (bytes, bytearray, memoryview)):
         return [guarded(one, clean, depth - 1) for one in cast("Sequence[object]", value)]
-    dump = getattr(cast("object", value), "model_dump", None)
     return guarded(dump(), clean, depth - 1) if callable(dump) else None
