@@ -23,7 +23,6 @@ from streamguard import End, Transformer
 from streamguard.adapting import ReasoningPolicy, ToolArgsPolicy
 from streamguard.session import FindingHandler
 from streamguard_langchain.chunks import ChunkGuard
-from streamguard_langchain.errors import guard_error
 from streamguard_langchain.events import EventGuard
 from streamguard_langchain.settings import Settings
 from streamguard_langchain.whole import guard_value
@@ -157,12 +156,11 @@ class GuardedCallbackHandler(BaseCallbackHandler):
     def _other(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
         start = 1 if name.endswith("_start") else 0  # how a runnable is made is no text of a model
         safe = tuple(arg if at < start else self._safe(arg) for at, arg in enumerate(args))
-        return name, safe, {key: self._safe(value) for key, value in kwargs.items()}
+        end = End.ERROR if name == "on_llm_error" else None  # what it has said so far is told there
+        return name, safe, {key: self._safe(value, end) for key, value in kwargs.items()}
 
-    def _safe(self, value: Any) -> Any:
-        if isinstance(value, Exception):
-            return guard_error(value, self._settings)
-        return guard_value(value, self._settings)
+    def _safe(self, value: Any, end: End | None = None) -> Any:
+        return guard_value(value, self._settings, end=end)
 
 
 class _AsyncGuarded(GuardedCallbackHandler, AsyncCallbackHandler):

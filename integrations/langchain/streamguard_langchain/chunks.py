@@ -153,10 +153,12 @@ def _split(chunk: ChatGenerationChunk) -> tuple[ChatGenerationChunk, ChatGenerat
     message: Any = chunk.message
     metadata = message.response_metadata
     known: dict[str, Any] = {"usage_metadata": None, "chunk_position": None}
-    text = copy.copy(message)
-    vars(text).update({name: value for name, value in known.items() if name in vars(message)})
+    text: Any = copy.copy(message)
+    for name, value in known.items():
+        if name in vars(message):
+            vars(text)[name] = value
     vars(text)["response_metadata"] = {name: metadata[name] for name in _CARRIED if name in metadata}
-    last = copy.copy(message)
+    last: Any = copy.copy(message)
     empty: dict[str, Any] = {
         "content": "" if isinstance(message.content, str) else [],
         "additional_kwargs": {},
@@ -164,7 +166,8 @@ def _split(chunk: ChatGenerationChunk) -> tuple[ChatGenerationChunk, ChatGenerat
     for name in ("tool_call_chunks", "tool_calls", "invalid_tool_calls"):
         if name in vars(message):
             empty[name] = []
-    vars(last).update(empty)
+    for name, value in empty.items():
+        vars(last)[name] = value
     if message.__pydantic_extra__:
         object.__setattr__(last, "__pydantic_extra__", {})
     return with_message(chunk, text, None), with_message(chunk, last, chunk.generation_info)

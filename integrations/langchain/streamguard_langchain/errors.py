@@ -40,8 +40,8 @@ def guard_error(error: Exception, settings: Settings, /) -> Exception:
     chain = _chain(error)
     if not any(_speaks(link, settings) for link in chain):
         return error
-    made = _copy(error, settings)
-    if made is None or _speaks(made, settings):
+    made = _group(error, settings) if _is_group(error) else _copy(error, settings)
+    if made is None or any(_speaks(link, settings) for link in _chain(made)):
         made = GuardedModelError(type(error).__name__)
     made.__traceback__ = error.__traceback__
     made.__cause__ = made.__context__ = None
@@ -51,10 +51,14 @@ def guard_error(error: Exception, settings: Settings, /) -> Exception:
 
 def _chain(error: BaseException) -> list[BaseException]:
     chain: list[BaseException] = []
-    link: BaseException | None = error
-    while link is not None and link not in chain:
+    todo: list[BaseException | None] = [error]
+    while todo:
+        link = todo.pop()
+        if link is None or any(link is known for known in chain):
+            continue
         chain.append(link)
-        link = link.__cause__ or link.__context__
+        todo += [link.__cause__, link.__context__]
+        todo += getattr(link, "exceptions", ()) if _is_group(link) else ()
     return chain
 
 
@@ -77,6 +81,22 @@ def _answer(error: BaseException) -> Any:
     response = getattr(error, "response", None)
     status = getattr(response, "status_code", None)
     return response if isinstance(status, int) and status < _FIRST_FAILURE else None
+
+
+def _is_group(error: object) -> bool:
+    return isinstance(error, BaseExceptionGroup)
+
+
+def _group(group: Any, settings: Settings) -> Exception | None:
+    """Make a group again, of guarded errors."""
+    inside = [guard_error(each, settings) for each in group.exceptions]
+    try:
+        made: Exception = type(group)(settings.guard.scrub(group.message), inside)
+        if notes := getattr(group, "__notes__", None):
+            made.__notes__ = [settings.guard.scrub(str(note)) for note in notes]
+    except Exception:
+        return None
+    return made
 
 
 def _copy(error: Exception, settings: Settings) -> Exception | None:

@@ -8,7 +8,7 @@ joined are what the finished block says, since both are the same text, guarded.
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 from streamguard import End
 from streamguard_langchain.places import Key
@@ -25,6 +25,7 @@ _DELTAS: dict[object, tuple[str, Role]] = {
     "reasoning-delta": ("reasoning", "reasoning"),
     "tool-call-delta": ("args", "json"),
 }
+_NAMES = ("event", "id", "index", "message_id", "role")
 _BLOCKS: dict[object, tuple[str, Role]] = {
     "text": ("text", "text"),
     "reasoning": ("reasoning", "reasoning"),
@@ -65,9 +66,9 @@ class EventGuard:
             case "message-start":
                 return [event]
             case "error":
-                return [*self.end(End.ERROR), self._texts.leaves("event", event)]
+                return [*self.end(End.ERROR), self._other(event)]
             case _:
-                return [self._texts.leaves("event", event)]
+                return [self._other(event)]
 
     def end(self, end: End, /) -> list[Event]:
         """Return what is still held; the message has broken off unless it has finished."""
@@ -78,7 +79,7 @@ class EventGuard:
         index, content = event.get("index"), event.get("content")
         self._kinds[index] = _kind(event)
         if not is_dict(content):
-            return [*before, self._texts.leaves("event", event)]
+            return [*before, self._other(event)]
         field, role = _BLOCKS.get(content.get("type"), ("", "text"))
         opening = content.get(field)
         shown = self._fed(event, field, opening, role) if isinstance(opening, str) and opening else opening
@@ -88,7 +89,7 @@ class EventGuard:
     def _delta(self, event: Event) -> Event:
         delta = event.get("delta")
         if not is_dict(delta):
-            return cast("Event", self._texts.leaves("event", event))
+            return self._other(event)
         kind = delta.get("type")
         self._kinds.setdefault(event.get("index"), kind)
         if kind == "data-delta" and delta.get("encoding") == "base64":
@@ -117,7 +118,12 @@ class EventGuard:
                 name: value for name, value in kept.items() if not Texts.dropped(value)
             }
         others = {name: value for name, value in event.items() if name not in changes and name != "usage"}
-        return [*shown, {**event, **self._texts.leaves("event", others), **changes}]
+        return [*shown, {**event, **self._other(others), **changes}]
+
+    def _other(self, event: Event) -> Event:
+        """Guard what stands in an event but for the names of the event itself."""
+        kept = {name: event[name] for name in _NAMES if name in event}
+        return {**self._texts.leaves("event", event), **kept}
 
     def _release(self, indices: list[Any], end: End | None, *, following: object = None) -> list[Event]:
         """Close blocks: each as the kind of the next one says, the last as the message does."""

@@ -8,9 +8,8 @@ from typing import Any
 from langchain_core.messages import BaseMessage, ChatMessage, FunctionMessage, HumanMessage, ToolMessage
 
 from streamguard import Transformer
-from streamguard.adapting import Path, guard_object
 from streamguard.session import FindingHandler
-from streamguard_langchain.settings import is_kept
+from streamguard_langchain.free import FreeData
 
 __all__ = ["guard_inputs"]
 
@@ -37,13 +36,9 @@ def _guarded(message: BaseMessage, guard: Transformer, on_finding: FindingHandle
     if not ours:
         return message
     content: Any = message.content
-    safe = guard_object(content, guard, select=_is_text, on_finding=on_finding)
+    safe = FreeData(guard, on_finding=on_finding, urls=False).guarded(content)
     if safe is content:
         return message
     made = copy.copy(message)
     vars(made)["content"] = safe
     return made
-
-
-def _is_text(path: Path) -> bool:
-    return not any(isinstance(part, str) and is_kept(part) for part in path) and "url" not in path

@@ -85,31 +85,32 @@ def guard_generation(
     *,
     metadata: Mapping[str, Any] | None = None,
     json_content: bool = False,
+    end: End | None = None,
 ) -> G:
     """Guard a generation of a chat model that came whole."""
     info = generation.generation_info
     known = {**(metadata or {}), **(info or {})}
-    message = guard_message(generation.message, settings, metadata=known, json_content=json_content)
+    message = guard_message(generation.message, settings, metadata=known, json_content=json_content, end=end)
     safe = Texts(settings).metadata(info) if info else info
     if message is generation.message and safe is info:
         return generation
     return with_message(generation, message, safe)
 
 
-def guard_llm_result(result: LLMResult, settings: Settings, /) -> LLMResult:
-    """Guard what callbacks receive at the end of a run."""
+def guard_llm_result(result: LLMResult, settings: Settings, /, *, end: End | None = None) -> LLMResult:
+    """Guard what callbacks receive at the end of a run; `end` is how it ended, if that is known."""
     output = Texts(settings).metadata(result.llm_output) if result.llm_output else result.llm_output
-    generations = [[_any_generation(item, settings) for item in items] for items in result.generations]
+    generations = [[_any_generation(item, settings, end) for item in items] for items in result.generations]
     return result.model_copy(update={"generations": generations, "llm_output": output})
 
 
-def _any_generation(generation: Any, settings: Settings) -> Any:
+def _any_generation(generation: Any, settings: Settings, end: End | None) -> Any:
     if isinstance(generation, ChatGeneration):
-        return guard_generation(generation, settings)
+        return guard_generation(generation, settings, end=end)
     texts = Texts(settings)
     info = generation.generation_info
-    end = end_of(reason_of(info or {}), calls_tools=False)
-    text = texts.content(generation.text, end)
+    ends = end_of(reason_of(info or {}), calls_tools=False) if end is None else end
+    text = texts.content(generation.text, ends)
     return Generation(text=text, generation_info=dict(texts.metadata(info)) if info else info)
 
 

@@ -23,7 +23,7 @@ from langchain_core.outputs import ChatGenerationChunk, ChatResult
 from langchain_core.runnables import Runnable, RunnableSerializable
 from langchain_core.runnables.configurable import RunnableConfigurableFields
 from langchain_core.runnables.utils import AnyConfigurableField, ConfigurableField
-from langchain_core.tools import BaseTool
+from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
 
 from streamguard.adapting import guard_events, guard_events_sync
@@ -200,12 +200,21 @@ class GuardedChatModel(BaseChatModel):
         tool_choice: str | None = None,
         **kwargs: Any,
     ) -> Runnable[LanguageModelInput, AIMessage]:
-        """Bind tools as the model inside does, to this model."""
-        from streamguard_langchain.wrapping import moved
+        """Bind tools as the model inside does, to this model.
+
+        A tool that has nothing to be called stands for the format of an answer (`ToolStrategy`):
+        its arguments are a structured output, and guarded unless they are dropped.
+        """
+        from streamguard_langchain.wrapping import moved, with_answers
 
         if tool_choice is not None:
             kwargs["tool_choice"] = tool_choice
-        return moved(self.inner.bind_tools(tools, **kwargs), self)
+        answers = [
+            tool.name
+            for tool in tools
+            if isinstance(tool, StructuredTool) and tool.func is None and tool.coroutine is None
+        ]
+        return moved(self.inner.bind_tools(tools, **kwargs), with_answers(self, answers))
 
     def with_structured_output(
         self, schema: dict[str, Any] | type, *, include_raw: bool = False, **kwargs: Any

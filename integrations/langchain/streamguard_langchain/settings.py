@@ -1,7 +1,8 @@
 """What a user has chosen, and what names mean in LangChain's messages.
 
 A text has a *role*, known from the name of its field or from where the field stands: `text`,
-`reasoning`, `json` (arguments of a tool, as JSON) or `tool` (what goes to a tool otherwise).
+`reasoning`, `json` (arguments of a tool, as JSON), `tool` (what goes to a tool otherwise) or `answer` (a
+structured output that comes as arguments of a tool).
 """
 
 from __future__ import annotations
@@ -24,13 +25,14 @@ __all__ = [
     "end_of",
     "end_of_stream",
     "is_kept",
+    "is_sealed",
     "is_tool_block",
     "reason_of",
     "role_of",
     "wants_json",
 ]
 
-Role = Literal["text", "reasoning", "json", "tool"]
+Role = Literal["text", "reasoning", "json", "tool", "answer"]
 
 _ROLES: dict[str, Role] = {
     "args": "json",
@@ -61,11 +63,8 @@ _TOOL_BLOCKS = frozenset(
 )
 _KEPT = frozenset(
     {
-        "b64_json",
-        "base64",
         "created",
         "created_at",
-        "data",
         "finish_reason",
         "id",
         "index",
@@ -73,7 +72,6 @@ _KEPT = frozenset(
         "model",
         "model_name",
         "model_provider",
-        "name",
         "object",
         "output_version",
         "phase",
@@ -131,6 +129,7 @@ class Settings:
         tool_guard: what arguments of tools go through, if not `guard`.
         input_guard: what tool results and human messages go through before the model sees them.
         on_finding: called with each finding.
+        answers: names of tools that nobody can call: their arguments are structured outputs.
 
     Raises:
         TypeError: a guard is no `Transformer`.
@@ -143,6 +142,7 @@ class Settings:
     tool_guard: Transformer | None = None
     input_guard: Transformer | None = None
     on_finding: FindingHandler | None = None
+    answers: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         for name in ("tool_args", "reasoning"):
@@ -163,19 +163,29 @@ class Settings:
 
         Made once: a redactor describes itself in a hundred thousand characters.
         """
-        parts = (self.guard, self.tool_args, self.reasoning, self.tool_guard, self.input_guard)
+        parts = (
+            self.guard,
+            self.tool_args,
+            self.reasoning,
+            self.tool_guard,
+            self.input_guard,
+            *sorted(self.answers),
+        )
         return hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
     def policy(self, role: Role) -> Literal["guard", "keep", "drop"]:
         """Return what is to be done with texts of a role."""
         if role in ("json", "tool"):
             return self.tool_args
+        if role == "answer":
+            return "drop" if self.tool_args == "drop" else "guard"
         return self.reasoning if role == "reasoning" else "guard"
 
 
 def role_of(name: str, outer: Role) -> Role:
     """Tell the role of a field from its name, else from where it stands."""
-    return _ROLES.get(name, outer)
+    role = _ROLES.get(name, outer)
+    return outer if outer == "answer" and role in ("json", "tool") else role
 
 
 def block_role(kind: object) -> Role:
@@ -191,9 +201,14 @@ def is_tool_block(kind: object) -> bool:
 
 
 def is_kept(name: str) -> bool:
-    """Tell whether a field holds what a model does not write freely, or nobody can read."""
+    """Tell whether a field of a message's metadata holds what a model does not write freely."""
+    return name in _KEPT or name.endswith("_id") or is_sealed(name)
+
+
+def is_sealed(name: str) -> bool:
+    """Tell whether a field of a message's own is a signature, or encrypted."""
     return (
-        name in _KEPT or name.endswith(("_id", "_signature", "signatures__")) or name.startswith("encrypted_")
+        name == "signature" or name.endswith(("_signature", "signatures__")) or name.startswith("encrypted_")
     )
 
 

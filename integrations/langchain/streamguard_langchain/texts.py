@@ -17,8 +17,18 @@ from typing import Any
 
 from streamguard import End
 from streamguard.adapting import JsonLane, Lanes, Unchanged, guard_object
+from streamguard_langchain.free import FreeData
+from streamguard_langchain.kinds import is_identifier, is_kept_in
 from streamguard_langchain.places import Key, Place
-from streamguard_langchain.settings import Role, Settings, block_role, is_kept, is_tool_block, role_of
+from streamguard_langchain.settings import (
+    Role,
+    Settings,
+    block_role,
+    is_kept,
+    is_sealed,
+    is_tool_block,
+    role_of,
+)
 from streamguard_langchain.shapes import index_of, is_dict, is_list
 
 __all__ = ["Texts"]
@@ -33,7 +43,7 @@ class Texts:
     *Memory*: the sessions, and for each open lane the field of the chunk it was last seen in.
     """
 
-    __slots__ = ("_calls", "_count", "_guards", "_settings", "_unchanged", "lanes", "places")
+    __slots__ = ("_answering", "_calls", "_count", "_guards", "_settings", "_unchanged", "lanes", "places")
 
     def __init__(self, settings: Settings, *, json_content: bool = False) -> None:
         """Begin a response.
@@ -51,7 +61,9 @@ class Texts:
             "reasoning": guard,
             "json": JsonLane(settings.for_tools),
             "tool": settings.for_tools,
+            "answer": JsonLane(settings.for_tools),
         }
+        self._answering: set[Key] = set()  # the calls whose arguments are a structured output
         self._unchanged: dict[Key, Unchanged] = {}
         self._calls: dict[str | int, bool] = {}  # the blocks of content, and whether they call a tool
         self._count = 0
@@ -84,7 +96,15 @@ class Texts:
         """Guard `additional_kwargs`; return the fields that change."""
         changes: dict[str, Any] = {}
         for name, value in values.items():
-            if value is None or is_kept(name):
+            if value is None or is_sealed(name):
+                continue
+            if name.startswith("logprobs"):  # they repeat the text
+                changes[name] = _DROPPED
+                continue
+            if is_identifier(name) and isinstance(value, str):
+                new = self.leaves(name, value)
+                if new is not value:
+                    changes[name] = new
                 continue
             role = role_of(name, "text")
             if name == "parsed":
@@ -99,7 +119,7 @@ class Texts:
 
     def calls(self, calls: list[Any], field: str, end: End | None, *, whole: bool = False) -> list[Any]:
         """Guard a list of calls of tools: `tool_call_chunks`, `tool_calls`, `invalid_tool_calls`."""
-        if self._settings.tool_args == "keep" or not calls:
+        if not calls or (self._settings.tool_args == "keep" and not self._settings.answers):
             return calls
         news: list[Any] = []
         for position, call in enumerate(calls):
@@ -107,7 +127,8 @@ class Texts:
             key = index if index is not None else position if whole else self._next()
             ends = end if whole or index is not None else End.COMPLETE
             args = call.get("args")
-            new = self._walk(args, (field, key, "args"), (calls, (position, "args")), "json", ends)
+            role = self._call_role((field, key), call, "json")
+            new = self._walk(args, (field, key, "args"), (calls, (position, "args")), role, ends)
             news.append(call if new is args else {**call, "args": new})
         return calls if all(new is call for new, call in zip(news, calls, strict=True)) else news
 
@@ -125,7 +146,7 @@ class Texts:
 
     def extras(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Guard fields that LangChain does not know."""
-        return {name: value if is_kept(name) else self.leaves(name, value) for name, value in values.items()}
+        return {name: self.leaves(name, value) for name, value in values.items()}
 
     @staticmethod
     def dropped(value: object) -> bool:
@@ -141,14 +162,7 @@ class Texts:
 
     def leaves(self, name: str, value: Any) -> Any:
         """Guard what came whole, string by string."""
-
-        def select(path: tuple[str | int, ...]) -> bool:
-            return not any(isinstance(part, str) and is_kept(part) for part in path[1:])
-
-        guarded = guard_object(
-            {name: value}, self._settings.guard, select=select, on_finding=self._settings.on_finding
-        )
-        return guarded[name]
+        return FreeData(self._settings.guard, on_finding=self._settings.on_finding).guarded(value, name)
 
     def _next(self) -> int:
         self._count -= 1
@@ -201,12 +215,21 @@ class Texts:
             return self._items(value, key, place, role, end, whole=whole)
         if not is_dict(value):
             return value
-        if role in ("json", "tool") and key[-1] in ("args", "input", "arguments"):
-            return self._arguments(value)
+        if role in ("json", "tool", "answer") and key[-1] in ("args", "input", "arguments"):
+            return self._arguments(value, role)
+        role = self._call_role(key, value, role)
         root, path = place
         changes: dict[str, Any] = {}
         for name, item in value.items():
-            if item is None or (is_kept(name) and not (name == "data" and _is_plain(value))):
+            if item is None or is_kept_in(value, name, key):
+                continue
+            if name.startswith("logprobs"):
+                changes[name] = _DROPPED
+                continue
+            if is_identifier(name) and isinstance(item, str):
+                new = self.leaves(name, item)
+                if new is not item:
+                    changes[name] = new
                 continue
             lane = (*key, name)
             new = self._walk(
@@ -214,7 +237,9 @@ class Texts:
             )
             if new is not item:
                 changes[name] = new
-        return {**value, **changes} if changes else value
+        if not changes:
+            return value
+        return {name: item for name, item in {**value, **changes}.items() if item is not _DROPPED}
 
     def _items(
         self, items: list[Any], key: Key, place: Place, role: Role, end: End | None, *, whole: bool
@@ -228,9 +253,19 @@ class Texts:
             news.append(self._walk(item, (*key, part), (root, (*path, position)), role, ends, whole=whole))
         return items if all(new is item for new, item in zip(news, items, strict=True)) else news
 
-    def _arguments(self, value: dict[str, Any]) -> Any:
+    def _call_role(self, key: Key, call: dict[str, Any], role: Role) -> Role:
+        """Tell the role of the arguments of a call; only its first piece has the name."""
+        answers = self._settings.answers
+        if answers and role != "reasoning":
+            if call.get("name") in answers:
+                self._answering.add(key)
+            if key in self._answering:
+                return "answer"
+        return role
+
+    def _arguments(self, value: dict[str, Any], role: Role) -> Any:
         """Guard arguments that came as an object."""
-        policy = self._settings.tool_args
+        policy = self._settings.policy(role)
         if policy != "guard":
             return value if policy == "keep" else {}
         return guard_object(value, self._settings.for_tools, on_finding=self._settings.on_finding)
@@ -274,12 +309,6 @@ def _block_key(block: Any, position: int, *, whole: bool) -> str | int:
         return "*"
     index = index_of(block)
     return f"*{block.get('type')}" if index is None else index
-
-
-def _is_plain(source: dict[str, Any]) -> bool:
-    """Tell whether the `data` of a source is a text that can be read."""
-    kind = source.get("media_type") or source.get("mime_type") or source.get("type")
-    return isinstance(kind, str) and kind.startswith("text")
 
 
 def _goes_on(key: str | int) -> bool:

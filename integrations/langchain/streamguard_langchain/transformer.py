@@ -49,6 +49,12 @@ def guard_transformer(
     return lambda scope: GuardedStreamTransformer(scope, settings)
 
 
+_NAMES = {
+    "tools": ("event", "tool_call_id", "tool_name"),
+    "tasks": ("id", "name"),
+}
+
+
 class _Seen(dict[str, Any]):
     """A payload that has been guarded: subgraphs have transformers of their own, and get the same events."""
 
@@ -107,8 +113,11 @@ class GuardedStreamTransformer(StreamTransformer):
             return [], True
         if method == "tools" and is_dict(data):
             return self._tool(event, data)
-        safe = guard_value(data, self._settings)
-        params["data"] = _Seen(safe) if is_dict(safe) else safe
+        if is_dict(data) and method in _NAMES:
+            params["data"] = self._about(method, data)
+        else:
+            safe = guard_value(data, self._settings)
+            params["data"] = _Seen(safe) if is_dict(safe) else safe
         return [], True
 
     def _message(self, event: Any, payload: dict[str, Any], metadata: Any) -> tuple[list[Any], bool]:
@@ -138,8 +147,13 @@ class GuardedStreamTransformer(StreamTransformer):
             if tail := self._outputs.flush(key, end):
                 rest = _Seen({"event": "tool-output-delta", "tool_call_id": key, "delta": tail})
                 before.append(_like(event, rest))
-        event["params"]["data"] = _Seen(guard_value(data, self._settings))
+        event["params"]["data"] = self._about("tools", data)
         return before, True
+
+    def _about(self, method: str, data: dict[str, Any]) -> _Seen:
+        """Guard what tells of a task or a tool; by what names it LangGraph finds it again."""
+        kept = {name: data[name] for name in _NAMES[method] if isinstance(data.get(name), str)}
+        return _Seen({**guard_value(data, self._settings), **kept})
 
 
 def _like(event: Any, data: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any, TypeVar, cast, overload
 
@@ -20,7 +20,15 @@ from streamguard.session import FindingHandler
 from streamguard_langchain.model import GuardedChatModel
 from streamguard_langchain.settings import Settings
 
-__all__ = ["guard_by", "guard_model", "is_guarded", "models_in", "moved", "with_guarded_arguments"]
+__all__ = [
+    "guard_by",
+    "guard_model",
+    "is_guarded",
+    "models_in",
+    "moved",
+    "with_answers",
+    "with_guarded_arguments",
+]
 
 R = TypeVar("R", bound=Runnable[Any, Any])
 Wrap = Callable[[BaseChatModel], BaseChatModel]
@@ -138,6 +146,14 @@ def with_guarded_arguments(model: GuardedChatModel, /) -> GuardedChatModel:
     if model.settings.tool_args != "keep":
         return model
     return _wrapped(model.inner, replace(model.settings, tool_args="guard"))
+
+
+def with_answers(model: GuardedChatModel, names: Iterable[str], /) -> GuardedChatModel:
+    """The same model, but arguments of these tools are structured outputs."""
+    answers = model.settings.answers | frozenset(names)
+    if answers == model.settings.answers:
+        return model
+    return model.model_copy(update={"settings": replace(model.settings, answers=answers)})
 
 
 def is_guarded(runnable: Any, /) -> bool:

@@ -17,6 +17,7 @@ from langchain.agents.middleware import (
     PIIMiddleware,
     SummarizationMiddleware,
 )
+from langchain.agents.structured_output import ToolStrategy
 from langchain_core.messages import AIMessage, AIMessageChunk, ToolMessage
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
@@ -208,6 +209,42 @@ def test_a_structured_response_comes_through() -> None:
     middleware = [StreamGuardMiddleware(GUARD, tool_args="guard")]
     state = create_agent(Structured(), middleware=middleware, response_format=Said).invoke(STATE)
     assert state["structured_response"] == Said(note="a b")
+
+
+class Answering(Acting):
+    """Gives its answer as arguments of a tool, in pieces."""
+
+    def _chunks(self, messages: Any) -> list[AIMessageChunk]:
+        said = json.dumps({"note": "a <think>canaryargs</think>b"})
+        return [
+            AIMessageChunk(
+                content="",
+                tool_call_chunks=[
+                    {"index": 0, "id": None if at else "c", "name": None if at else "Said", "args": piece}
+                ],
+            )
+            for at, piece in enumerate(pieces(said))
+        ]
+
+
+class Said(BaseModel):
+    """What is said."""
+
+    note: str
+
+
+@pytest.mark.parametrize("tools", [[], [note]])
+@pytest.mark.parametrize("by", ["middleware", "model"])
+def test_a_structured_response_is_guarded_where_arguments_are_kept(tools: list[Any], by: str) -> None:
+    middleware = [StreamGuardMiddleware(GUARD)] if by == "middleware" else []
+    model: Any = Answering() if by == "middleware" else guard_model(Answering(), GUARD)
+    agent = create_agent(model, tools, middleware=middleware, response_format=ToolStrategy(Said))
+    seen = list(agent.stream(STATE, stream_mode=["messages", "values"]))
+    assert seen[-1][1]["structured_response"] == Said(note="a b")
+    assert leaks(seen) == set()
+    state = agent.invoke(STATE)
+    assert state["structured_response"] == Said(note="a b")
+    assert leaks(state) == set()
 
 
 @pytest.mark.parametrize("reason", ["length", "stop"])
