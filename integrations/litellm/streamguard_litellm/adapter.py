@@ -9,6 +9,7 @@ which nothing changed come out as they came in.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any, cast
 
@@ -20,6 +21,7 @@ from streamguard_openai.texts import Settings
 
 from streamguard import End
 from streamguard.adapting.sse import ServerSentEvent, SSEDecoder, encode_event
+from streamguard_litellm.sealed import SEALED, unsealed
 from streamguard_litellm.thinking import ThinkingChatAdapter
 
 __all__ = ["LiteLLMAdapter"]
@@ -38,6 +40,27 @@ _MESSAGES = frozenset(
 _GOOGLE = frozenset({"candidates", "promptFeedback", "usageMetadata", "prompt_feedback", "usage_metadata"})
 _DELTA = ("content", "role", "function_call", "tool_calls", "audio")
 _Adapter = ThinkingChatAdapter | ResponsesAdapter | MessagesAdapter[Any] | GenerateContentAdapter[Any]
+
+
+_NAME = re.compile(r"[\w.-]+", re.ASCII)
+
+
+class OpenResponsesAdapter(ResponsesAdapter):
+    """Guards the events of Responses, and of their sealed reasoning what can be read."""
+
+    __slots__ = ("_sealed",)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        settings = ("tool_args", "reasoning", "tool_guard", "json_content")
+        self._sealed = Settings(*args, **{name: kwargs[name] for name in settings if name in kwargs})
+
+    def event(self, event: Any, /) -> Iterable[Any]:
+        """Take the next event and return what may be shown now."""
+        own = fields(event)
+        if "item" in own or "response" in own:
+            event = unsealed(event, self._sealed)
+        return super().event(event)
 
 
 class LiteLLMAdapter:
@@ -105,8 +128,8 @@ class LiteLLMAdapter:
         if self._decoder is None:
             return cast("dict[str, Any]", event)
         kind = cast("dict[str, Any]", event).get("type")
-        others = [f"event: {kind}"] if self._events and kind else []
-        raw = encode_event(json.dumps(event, ensure_ascii=False), others)
+        named = self._events and isinstance(kind, str) and _NAME.fullmatch(kind)
+        raw = encode_event(_dumped(event), [f"event: {kind}"] if named else [])
         return raw.decode() if self._texts else raw
 
     def _event(self, event: Any) -> Iterable[Any]:
@@ -130,7 +153,7 @@ class LiteLLMAdapter:
         elif self._adapter is not None:
             return self._adapter  # an error, or something unknown
         else:
-            kind = ResponsesAdapter if text_of(event, "type") else ThinkingChatAdapter
+            kind = OpenResponsesAdapter if text_of(event, "type") else ThinkingChatAdapter
         self._adapter = self._adapters.get(kind)
         if self._adapter is None:
             self._adapter = self._adapters[kind] = self._make(kind)
@@ -140,7 +163,7 @@ class LiteLLMAdapter:
         settings = self._settings
         if kind is ThinkingChatAdapter:
             return ThinkingChatAdapter(settings)
-        more = {"json_content": settings.json_content} if kind is ResponsesAdapter else {}
+        more = {"json_content": settings.json_content} if kind is OpenResponsesAdapter else {}
         made: _Adapter = kind(
             settings.guard,
             tool_args=settings.tool_args,
@@ -167,14 +190,18 @@ class LiteLLMAdapter:
             return [*self._released(End.COMPLETE), self._as_it_came(b"data: [DONE]\n\n")]
         self._events = self._events or frame.event != ""
         try:
-            event = json.loads(frame.data)
+            event, single = _loaded(frame.data)
         except ValueError:
             return []
-        bare = all(line.startswith("event:") for line in frame.others)
+        # Nobody guards what a name given twice, the name of the event or a comment says.
+        kind = text_of(event, "type")
+        bare = single and all(line == f"event: {kind}" for line in frame.others)
+        seen = unsealed(event, self._settings) if SEALED in frame.data else event
+        bare = bare and seen is event
         out: list[Any] = []
-        for shown in self._event(event):
+        for shown in self._event(seen):
             self._note(shown)
-            out.append(self._as_it_came(frame.raw) if shown is event and bare else self.framed(shown))
+            out.append(self._as_it_came(frame.raw) if shown is seen and bare else self.framed(shown))
         return out
 
     def _note(self, event: Any) -> None:
@@ -191,6 +218,28 @@ class LiteLLMAdapter:
 
     def _released(self, end: End) -> list[Any]:
         return [self.framed(shown) for adapter in self._adapters.values() for shown in adapter.end(end)]
+
+
+def _dumped(event: Any) -> str:
+    text = json.dumps(event, ensure_ascii=False)
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # half a character; the other is in the next frame
+        return json.dumps(event)
+    return text
+
+
+def _loaded(data: str) -> tuple[Any, bool]:
+    """Read JSON, and tell whether no object in it has a name twice."""
+    single = True
+
+    def made(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        nonlocal single
+        own = dict(pairs)
+        single = single and len(own) == len(pairs)
+        return own
+
+    return json.loads(data, object_pairs_hook=made), single
 
 
 def _copied(event: Any) -> Any:

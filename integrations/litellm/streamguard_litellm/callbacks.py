@@ -24,7 +24,7 @@ from streamguard.adapting import ReasoningPolicy, ToolArgsPolicy, guard_events
 from streamguard.session import FindingHandler, StreamGuardError
 from streamguard_litellm.adapter import LiteLLMAdapter
 from streamguard_litellm.blocked import ending
-from streamguard_litellm.errors import guard_error
+from streamguard_litellm.errors import guard_error_in_place
 from streamguard_litellm.logs import guard_answer, guard_call, guard_failure, guard_result
 from streamguard_litellm.options import GuardrailConfigError, Options, read_options
 from streamguard_litellm.whole import guard_any
@@ -59,7 +59,7 @@ class _Hooks:
             for event in _ending(adapter, request_data):
                 yield event
         except Exception as error:
-            guard_error(error, settings)
+            guard_error_in_place(error, settings)
             raise
         finally:
             await events.aclose()
@@ -69,6 +69,40 @@ class _Hooks:
     ) -> Any:
         """Guard a response that goes to a client of the proxy."""
         return _answer(response, for_call(self._options.settings, data))
+
+    async def async_post_call_failure_hook(
+        self,
+        request_data: dict[str, Any],
+        original_exception: Exception,
+        user_api_key_dict: Any,
+        traceback_str: str | None = None,
+    ) -> None:
+        """Guard an error that goes to a client of the proxy."""
+        if self._guards_clients(request_data):
+            guard_error_in_place(original_exception, self._options.settings)
+
+    def log_pre_api_call(self, model: Any, messages: Any, kwargs: dict[str, Any]) -> None:
+        """Come before the loggers that would get a call that fails as it is."""
+        if self._guards_logs(kwargs):
+            self._lead()
+
+    def _lead(self) -> None:
+        # Functions among the callbacks are called for every call, loggers for those of their kind.
+        own: Any
+        callbacks: list[Any]
+        for callbacks, own in (
+            (litellm.failure_callback, self._failed),
+            (litellm._async_failure_callback, self),
+        ):
+            ahead = callbacks[: callbacks.index(own)] if own in callbacks else callbacks
+            if own in callbacks and all(_is_ours(other) for other in ahead):
+                continue
+            if own in callbacks:
+                callbacks.remove(own)
+            callbacks.insert(0, own)
+
+    def _failed(self, kwargs: dict[str, Any], response_obj: Any, start_time: Any, end_time: Any) -> None:
+        self.log_failure_event(kwargs, response_obj, start_time, end_time)
 
     async def async_logging_hook(
         self, kwargs: dict[str, Any], result: Any, call_type: str
@@ -104,6 +138,13 @@ class _Hooks:
 
     def _guards_logs(self, kwargs: dict[str, Any]) -> bool:
         return self._options.logs
+
+    def _guards_clients(self, request: dict[str, Any]) -> bool:
+        return True
+
+
+def _is_ours(callback: Any) -> bool:
+    return isinstance(getattr(callback, "__self__", callback), _Hooks)
 
 
 class StreamGuardLogger(_Hooks, CustomLogger):
@@ -185,16 +226,16 @@ class StreamGuardGuardrail(_Hooks, CustomGuardrail):
             raise GuardrailConfigError(str(error)) from error
         if self._options.logs:
             # Where there is no hook before loggers, they get what the first of them has left.
-            for callbacks in (
-                litellm.input_callback,
-                litellm.failure_callback,
-                litellm._async_failure_callback,
-            ):
-                callbacks.insert(0, self)
+            litellm.input_callback.insert(0, self)
+            self._lead()
 
     def _guards_logs(self, kwargs: dict[str, Any]) -> bool:
         should_run = cast("Callable[..., bool]", self.should_run_guardrail)  # pyright: ignore[reportUnknownMemberType]
         return self._options.logs and should_run(data=kwargs, event_type=GuardrailEventHooks.logging_only)
+
+    def _guards_clients(self, request: dict[str, Any]) -> bool:
+        should_run = cast("Callable[..., bool]", self.should_run_guardrail)  # pyright: ignore[reportUnknownMemberType]
+        return should_run(data=request, event_type=GuardrailEventHooks.post_call)
 
 
 def _modes(given: Any, *, logs: bool) -> list[GuardrailEventHooks]:

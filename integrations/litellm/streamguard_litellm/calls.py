@@ -15,7 +15,7 @@ from streamguard_openai.texts import Settings
 from streamguard import Transformer
 from streamguard.adapting import ReasoningPolicy, ToolArgsPolicy
 from streamguard.session import FindingHandler
-from streamguard_litellm.errors import guard_error
+from streamguard_litellm.errors import CallErrors
 from streamguard_litellm.streams import guarded
 
 __all__ = ["acompletion", "aresponses", "completion", "responses"]
@@ -96,19 +96,13 @@ async def aresponses(
 
 
 def _call(name: str, settings: Settings, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    try:
+    with CallErrors(settings):
         return guarded(_function(name)(*args, **kwargs), settings)
-    except Exception as error:
-        guard_error(error, settings)
-        raise
 
 
 async def _acall(name: str, settings: Settings, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    try:
+    with CallErrors(settings):
         return guarded(await _function(name)(*args, **kwargs), settings)
-    except Exception as error:
-        guard_error(error, settings)
-        raise
 
 
 def _function(name: str) -> Any:

@@ -18,8 +18,9 @@ from streamguard import End
 from streamguard.adapting import LeafPolicy, Path, guard_object
 from streamguard.session import StreamGuardError
 from streamguard_litellm.blocked import WITHHELD
-from streamguard_litellm.errors import guard_error
+from streamguard_litellm.errors import guard_error_in_place
 from streamguard_litellm.options import Options
+from streamguard_litellm.sealed import unsealed
 from streamguard_litellm.whole import guard_any
 
 __all__ = ["guard_answer", "guard_call", "guard_failure", "guard_result"]
@@ -75,8 +76,8 @@ def guard_result(result: Any, kwargs: Mapping[str, Any], options: Options) -> An
 def guard_failure(kwargs: dict[str, Any], options: Options) -> None:
     """Guard the details of a call that failed, where they stand: there is no hook before loggers."""
     error = kwargs.get("exception")
-    if isinstance(error, BaseException):
-        guard_error(error, options.silent)
+    if isinstance(error, Exception):
+        guard_error_in_place(error, options.silent)
     kwargs.update(guard_call(kwargs, options))
     if isinstance(trace := kwargs.get("traceback_exception"), str):
         kwargs["traceback_exception"] = _text(trace, options.silent)
@@ -144,8 +145,10 @@ def _text(text: str, settings: Settings) -> str:
 
 def _leaves(value: Any, settings: Settings) -> Any:
     try:
+        value = unsealed(value, settings)
         return guard_object(value, settings.guard, select=_leaf)
     except StreamGuardError:
+        value = unsealed(value, replace(settings, guard=WITHHELD))
         return guard_object(value, WITHHELD, select=_leaf)
 
 

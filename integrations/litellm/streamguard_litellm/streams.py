@@ -17,13 +17,26 @@ from streamguard.adapting import ReasoningPolicy, ToolArgsPolicy, guard_events, 
 from streamguard.drivers import aclose_source, close_source
 from streamguard.session import FindingHandler
 from streamguard_litellm.adapter import LiteLLMAdapter
-from streamguard_litellm.errors import guard_error
-from streamguard_litellm.whole import guard_any
+from streamguard_litellm.errors import CallErrors
+from streamguard_litellm.whole import guard_any, refuse_awaitable
 
 __all__ = ["GuardedStream", "guard_stream", "guarded"]
 
 _TEXTS = frozenset({"holding_chunk", "response_uptil_now", "thinking_content"})
-_RAW = frozenset({"completion_stream"})
+_SHOWN = frozenset({"chunks", "collected_chat_completion_chunks", "collected_chunks"})
+_RAW = frozenset(
+    {
+        "completion_stream",
+        "litellm_custom_stream_wrapper",
+        "litellm_model_response",
+        "partial_response_on_disconnect",
+        "response",
+        "stream_iterator",
+    }
+)
+
+
+_PRIVATE = frozenset({"_hidden_params", "_response_headers"})
 
 
 class GuardedStream:
@@ -41,7 +54,7 @@ class GuardedStream:
         self._stream = stream
         self._settings = settings
         self._adapter = LiteLLMAdapter(settings)
-        self._shown: list[Any] | None = [] if hasattr(stream, "chunks") else None
+        self._shown: list[Any] | None = [] if any(hasattr(stream, name) for name in _SHOWN) else None
         self._agenerator: AsyncGenerator[Any, None] | None = None
         self._generator: Generator[Any, None, None] | None = None
 
@@ -62,37 +75,24 @@ class GuardedStream:
         return self._agenerator.__anext__()
 
     def _items(self) -> Generator[Any, None, None]:
-        items = guard_events_sync(self._stream, self._adapter)
+        items = guard_events_sync(self._stream, self._adapter, on_error=CallErrors(self._settings))
         try:
             for item in items:
                 if self._shown is not None:
                     self._shown.append(item)
                 yield item
-        except Exception as error:
-            guard_error(error, self._settings)
-            raise
         finally:
             items.close()
 
     async def _aitems(self) -> AsyncGenerator[Any, None]:
-        items = guard_events(self._stream, self._adapter)
+        items = guard_events(self._stream, self._adapter, on_error=CallErrors(self._settings))
         try:
             async for item in items:
                 if self._shown is not None:
                     self._shown.append(item)
                 yield item
-        except Exception as error:
-            guard_error(error, self._settings)
-            raise
         finally:
             await items.aclose()
-
-    @property
-    def chunks(self) -> list[Any]:
-        """The items that came out, for `stream_chunk_builder`."""
-        if self._shown is None:
-            raise AttributeError("chunks")
-        return self._shown
 
     @property
     def completed_response(self) -> Any:
@@ -143,8 +143,12 @@ class GuardedStream:
         if name == "_stream" or name in _RAW:
             raise AttributeError(name)
         value = getattr(self._stream, name)
-        if name in _TEXTS and isinstance(value, str):
+        if name in _SHOWN and self._shown is not None:
+            return self._shown  # for `stream_chunk_builder`
+        if isinstance(value, str) and (name in _TEXTS or name.startswith("_")):
             return self._settings.guard.scrub(value, end=End.TRUNCATED)
+        if name.startswith("_") and name not in _PRIVATE and _can_hold_text(value):
+            raise AttributeError(name)  # nobody knows what it has kept
         return value
 
     def __repr__(self) -> str:
@@ -180,14 +184,23 @@ def guard_stream(
         response.
 
     Raises:
-        TypeError: the guard is no `Transformer`.
+        TypeError: the guard is no `Transformer`, or the answer is still to be awaited.
         ValueError: a policy is unknown.
     """
     return guarded(stream, Settings(guard, tool_args, reasoning, tool_guard, json_content, on_finding))
 
 
 def guarded(answer: Any, settings: Settings) -> Any:
-    """Guard an answer by the given settings, a stream or not."""
+    """Guard an answer by the given settings, a stream or not.
+
+    Raises:
+        TypeError: it is still to be awaited.
+    """
+    refuse_awaitable("guard_stream", answer)
     if any(hasattr(answer, name) for name in ("__anext__", "__next__", "__aiter__")):
         return GuardedStream(answer, settings)
     return guard_any(answer, settings)
+
+
+def _can_hold_text(value: Any) -> bool:
+    return value is not None and not isinstance(value, bool | int | float)

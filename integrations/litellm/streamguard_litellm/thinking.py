@@ -15,6 +15,7 @@ from streamguard_openai.texts import Settings
 
 from streamguard import End
 from streamguard.adapting import Path, Unchanged
+from streamguard_litellm.sealed import unsealed
 
 __all__ = ["ThinkingChatAdapter", "without_signatures"]
 
@@ -24,7 +25,7 @@ _BLOCKS, _OUTER = "thinking_blocks", "provider_specific_fields"  # the second re
 class ThinkingChatAdapter(ChatAdapter):
     """Guards the chunks of a chat completion of LiteLLM's. *Memory*: two hashes a block more."""
 
-    __slots__ = ("_unchanged",)
+    __slots__ = ("_sealed", "_unchanged")
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(
@@ -35,9 +36,11 @@ class ThinkingChatAdapter(ChatAdapter):
             json_content=settings.json_content,
             on_finding=settings.on_finding,
         )
+        self._sealed = settings
         self._unchanged: dict[Path, Unchanged] = {}
 
     def _inside(self, chunk: Any, choice: Any, key: Path, value: Any) -> tuple[Any, bool]:
+        value = unsealed(value, self._sealed)
         new, wrote = super()._inside(chunk, choice, key, value)
         if key[-1] == _BLOCKS and is_sequence(value):
             new = self._signed(key, value, new)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any, TypeVar
 
 from streamguard_anthropic import guard_response as guard_message
@@ -13,9 +14,10 @@ from streamguard_openai.whole import guard_whole
 from streamguard import Transformer
 from streamguard.adapting import ReasoningPolicy, ToolArgsPolicy
 from streamguard.session import FindingHandler
+from streamguard_litellm.sealed import unsealed
 from streamguard_litellm.thinking import without_signatures
 
-__all__ = ["guard_any", "guard_response"]
+__all__ = ["guard_any", "guard_response", "refuse_awaitable"]
 
 T = TypeVar("T")
 
@@ -51,18 +53,29 @@ def guard_response(
         The object itself if nothing changed, else a copy.
 
     Raises:
-        TypeError: the guard is no `Transformer`.
+        TypeError: the guard is no `Transformer`, or the response is a stream or still to be awaited.
         ValueError: a policy is unknown.
         StreamBlocked: a rule that blocks has matched.
     """
+    refuse_awaitable("guard_response", response)
+    if any(hasattr(response, name) for name in ("__anext__", "__next__")):
+        raise TypeError("guard_response() needs a response that came whole, not a stream; see guard_stream()")
     settings = Settings(guard, tool_args, reasoning, tool_guard, json_content, on_finding)
     result: T = guard_any(response, settings)
     return result
 
 
+def refuse_awaitable(function: str, answer: Any) -> None:
+    """Raise for a coroutine: what it will return could not be guarded."""
+    if inspect.isawaitable(answer):
+        if inspect.iscoroutine(answer):
+            answer.close()  # it would warn that nobody has awaited it
+        raise TypeError(f"{function}() needs an answer, not {type(answer).__name__}: await the call first")
+
+
 def guard_any(response: Any, settings: Settings) -> Any:
     """Guard a response by the given settings."""
-    safe = _guarded(response, settings)
+    safe = _guarded(unsealed(response, settings), settings)
     if safe is response:
         return response
     without_signatures(response, safe)

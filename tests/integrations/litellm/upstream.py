@@ -41,6 +41,7 @@ class Script:
     cut: int = 3
     end: str = "stop"  # or a way to fail: "die", "silent", "no_reason", "usage_only"
     error: str = ""
+    status: int = 200  # any other: the content is the message of an error
     token: str = field(default_factory=lambda: f"tok{next(_numbers):05d}x")
     pause: float = 0.0
 
@@ -95,6 +96,9 @@ class Upstream:
 
     async def _chat(self, request: Request) -> Response:
         script, body = await self._script(request)
+        if script.status != 200:
+            error = {"message": script.content, "type": "x", "code": None, "param": None}
+            return JSONResponse({"error": error}, script.status)
         count = body.get("n") or 1
         if not body.get("stream"):
             return JSONResponse(chat_whole(script, count))
