@@ -12,6 +12,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from types import ModuleType
 from typing import Any, cast
 
 from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
@@ -28,6 +29,8 @@ from streamguard_langchain.shapes import is_dict, is_list
 from streamguard_langchain.wrapping import guard_by, is_guarded
 
 __all__ = ["StreamGuardMiddleware", "UnguardedModelWarning", "check_middleware"]
+
+_DEPTH = 3  # how far attributes of attributes are looked at
 
 
 class UnguardedModelWarning(UserWarning):
@@ -95,8 +98,8 @@ def check_middleware(middleware: Sequence[AgentMiddleware[Any, Any, Any]], /) ->
     """Warn of middleware that can go past the guard: `create_agent(..., middleware=check_middleware([...]))`.
 
     Warns with `UnguardedModelWarning` if there is no `StreamGuardMiddleware`, if one that wraps calls
-    of the model stands behind it (it could replace the model), and if one has a model of its own that
-    is not guarded.
+    of the model stands behind it (it could replace the model), if one has a model of its own that is
+    not guarded, and if one would have one but was given none: it calls the agent's.
 
     Returns:
         The middleware, as a list.
@@ -110,6 +113,8 @@ def check_middleware(middleware: Sequence[AgentMiddleware[Any, Any, Any]], /) ->
     for each in middleware:
         if not _all_guarded(vars(each).values()):
             _warn(f"{each.name} has an unguarded model of its own; give it guard_model(model, guard)")
+        elif vars(each).get("model", each) is None and _wraps_calls(each):
+            _warn(f"{each.name} has no model of its own and calls the agent's: give it guard_model(...)")
     return list(middleware)
 
 
@@ -118,14 +123,16 @@ def _all_guarded(values: Iterable[object]) -> bool:
     return all(is_guarded(part) for part in _runnables(values))
 
 
-def _runnables(values: Iterable[object]) -> Iterator[object]:
+def _runnables(values: Iterable[object], depth: int = _DEPTH) -> Iterator[object]:
     for value in values:
         if isinstance(value, Runnable):
             yield cast("object", value)
         elif is_list(value) or isinstance(value, tuple | set):
-            yield from _runnables(cast("Iterable[object]", value))
+            yield from _runnables(cast("Iterable[object]", value), depth)
         elif is_dict(value):
-            yield from _runnables(value.values())
+            yield from _runnables(value.values(), depth)
+        elif depth and not isinstance(value, type | ModuleType) and hasattr(value, "__dict__"):
+            yield from _runnables(vars(value).values(), depth - 1)
 
 
 def _wraps_calls(middleware: AgentMiddleware[Any, Any, Any]) -> bool:

@@ -8,6 +8,7 @@ structured output that comes as arguments of a tool).
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -114,6 +115,9 @@ _REASONS = (
     "completion_reason",
     "completionReason",
 )
+# Of functions that a module names: these are the same in each process. What else is told apart by its
+# address alone (a lambda, a closure, an object) must not pass for another, and stays as it is.
+_ADDRESS = re.compile(r"<function ([A-Za-z_][\w.]*) at 0x[0-9a-fA-F]+>")
 _STATES = frozenset({"completed", "incomplete", "failed"})
 _NO_REASON = frozenset({"", "finish_reason_unspecified", "null"})
 
@@ -171,7 +175,8 @@ class Settings:
             self.input_guard,
             *sorted(self.answers),
         )
-        return hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        described = _ADDRESS.sub(r"<function \1>", repr(parts))
+        return hashlib.sha256(described.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
     def policy(self, role: Role) -> Literal["guard", "keep", "drop"]:
         """Return what is to be done with texts of a role."""

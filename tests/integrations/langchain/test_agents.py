@@ -187,6 +187,28 @@ def test_middleware_with_a_model_of_its_own_is_warned_of(middleware: Callable[[A
         check_middleware([middleware(guard_model(text_fake(), GUARD)), StreamGuardMiddleware(GUARD)])
 
 
+def test_middleware_that_calls_the_model_of_the_agent_is_warned_of() -> None:
+    with pytest.warns(UnguardedModelWarning, match="has no model of its own and calls the agent's"):
+        check_middleware([LLMToolSelectorMiddleware(), StreamGuardMiddleware(GUARD)])
+
+
+def test_a_model_in_an_attribute_of_an_attribute_is_warned_of() -> None:
+    class Choices:
+        def __init__(self, model: Any) -> None:
+            self.model = model
+
+    class Nested(AgentMiddleware[Any, Any, Any]):
+        def __init__(self, model: Any) -> None:
+            super().__init__()
+            self.choices = Choices(model)
+
+    with pytest.warns(UnguardedModelWarning, match="has an unguarded model of its own"):
+        check_middleware([Nested(text_fake()), StreamGuardMiddleware(GUARD)])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check_middleware([Nested(guard_model(text_fake(), GUARD)), StreamGuardMiddleware(GUARD)])
+
+
 def test_a_missing_guard_is_warned_of() -> None:
     with pytest.warns(UnguardedModelWarning, match="there is no StreamGuardMiddleware"):
         check_middleware([])

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import subprocess
+import sys
 from typing import Any
 
 import openai
@@ -432,3 +435,23 @@ def test_findings_name_their_lane_and_carry_no_text() -> None:
 
 def vars_of(finding: Any) -> dict[str, Any]:
     return {name: getattr(finding, name) for name in ("stage", "rule", "action", "lane")}
+
+
+def test_a_fingerprint_is_the_same_in_each_process_and_differs_for_other_functions() -> None:
+    code = (
+        "from streamguard import Redactor, FenceScrubber as F\n"
+        "from streamguard_langchain.settings import Settings\n"
+        "print(Settings(F('a') | Redactor()).fingerprint, Settings(F('b') | Redactor()).fingerprint)"
+    )
+    told: set[str] = set()
+    for seed in ("1", "2"):
+        done = subprocess.run(  # noqa: S603 - our own code
+            [sys.executable, "-c", code],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        told.add(done.stdout)
+    (told_once,) = told
+    assert len(set(told_once.split())) == 2
