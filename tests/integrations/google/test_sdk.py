@@ -25,6 +25,9 @@ types = pytest.importorskip("google.genai.types")
 errors = pytest.importorskip("google.genai.errors")
 pydantic = pytest.importorskip("pydantic")
 
+# With aiohttp installed the SDK takes it, and aiohttp discourages what the SDK does with it.
+pytestmark = pytest.mark.filterwarnings("ignore:Inheritance class AiohttpClientSession:DeprecationWarning")
+
 ASKED: dict[str, Any] = {"model": "m", "contents": "hi"}
 CHUNKS = [
     *(chunk(thought(char)) for char in "so " + CANARY),
