@@ -175,4 +175,4 @@ def test_no_text_makes_a_rule_slow(rule: Rule, work: Work) -> None:
         if work.reads + work.checked > most:
             worst, most = name, work.reads + work.checked
     # A low limit is reached early in the shorter text too; what it has less of are whole values.
-    check_linear(Redactor((rule,), limit=32), texts[worst], (PERIOD, 4 * PERIOD), slack=2.5)
+    check_linear(Redactor((rule,), limit=32), texts[worst], (800, 2400), slack=2.4)
