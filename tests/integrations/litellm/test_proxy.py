@@ -40,6 +40,7 @@ class Proxies:
     guarded: Proxy
     bare: Proxy
     logger: Proxy
+    quiet: Proxy
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +54,9 @@ def proxies(upstream: Upstream, tmp_path_factory: pytest.TempPathFactory) -> Ite
         settings = configuration(upstream, guardrails=[])
         settings["litellm_settings"]["callbacks"] = ["guard.handler", "recorder.recorder"]
         logger = stack.enter_context(started(root / "logger", settings, {"guard.py": HANDLER}))
-        yield Proxies(up(guarded), up(bare), up(logger))
+        own = guardrail(streamguard={"policy": POLICY, "logs": False})
+        quiet = stack.enter_context(started(root / "quiet", configuration(upstream, guardrails=[own])))
+        yield Proxies(up(guarded), up(bare), up(logger), up(quiet))
 
 
 PATHS = {
@@ -241,6 +244,28 @@ def test_an_upstream_that_dies(proxies: Proxies, upstream: Upstream, endpoint: s
     if endpoint != "content":  # LiteLLM logs no failure of this route
         for _, text in strings(proxies.guarded.logged_as(token, "async_failure")):
             assert not canary.seen_in([text])
+
+
+@pytest.mark.parametrize("status", [400, 429, 500])
+@pytest.mark.parametrize("endpoint", ["chat", "completions", "responses", "messages", "content"])
+def test_an_upstream_that_says_it_in_an_error(
+    proxies: Proxies, upstream: Upstream, endpoint: str, status: int
+) -> None:
+    canary = Canary((endpoint, status))
+    for stream in (False, True):
+        path, body = asked(
+            endpoint, upstream.say(Script(content=canary.text, status=status)), stream=stream, n=1
+        )
+        for proxy in (proxies.guarded, proxies.logger, proxies.quiet):
+            answer = proxy.post(path, body)
+            assert not canary.seen_in([answer.text])
+        assert answer.status_code >= 400
+    if endpoint != "content":  # LiteLLM logs no failure of this route
+        for proxy in (proxies.guarded, proxies.logger):
+            token = upstream.say(Script(content=canary.text, status=status))
+            proxy.post(*asked(endpoint, token, stream=False, n=1))
+            for _, text in strings(proxy.logged_as(token, "async_failure")):
+                assert not canary.seen_in([text])
 
 
 @pytest.mark.parametrize("end", ["no_reason", "usage_only", "silent", "length"])

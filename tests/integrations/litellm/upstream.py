@@ -49,6 +49,16 @@ class Script:
         return [text[at : at + self.cut] for at in range(0, len(text), self.cut)]
 
 
+class RefusedError(Exception):
+    """The model says its text in an error."""
+
+
+async def _refused(request: Request, refused: Exception) -> Response:
+    script: Script = refused.args[0]
+    error = {"message": script.content, "type": "x", "code": None, "param": None}
+    return JSONResponse({"error": error}, script.status)
+
+
 class Upstream:
     """The server, in a thread of its own; `url` is where it listens."""
 
@@ -64,7 +74,11 @@ class Upstream:
         self._socket = socket.socket()
         self._socket.bind(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
-        config = uvicorn.Config(Starlette(routes=routes), log_level="critical", lifespan="off")
+        config = uvicorn.Config(
+            Starlette(routes=routes, exception_handlers={RefusedError: _refused}),
+            log_level="critical",
+            lifespan="off",
+        )
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._run, daemon=True)
 
@@ -92,13 +106,13 @@ class Upstream:
     async def _script(self, request: Request) -> tuple[Script, dict[str, Any]]:
         body = await request.body()
         (token, *_) = re.findall(r"tok\d{5}x", body.decode())
-        return self.scripts[token], json.loads(body)
+        script = self.scripts[token]
+        if script.status != 200:
+            raise RefusedError(script)
+        return script, json.loads(body)
 
     async def _chat(self, request: Request) -> Response:
         script, body = await self._script(request)
-        if script.status != 200:
-            error = {"message": script.content, "type": "x", "code": None, "param": None}
-            return JSONResponse({"error": error}, script.status)
         count = body.get("n") or 1
         if not body.get("stream"):
             return JSONResponse(chat_whole(script, count))
