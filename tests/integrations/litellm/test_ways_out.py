@@ -167,6 +167,22 @@ async def test_an_answer_that_fits_no_schema_is_not_quoted(
     assert not canary.seen_in([told_by(caught.value), "".join(traceback.format_exception(caught.value))])
 
 
+async def test_an_event_that_cannot_be_read_is_not_quoted() -> None:
+    canary = Canary("unreadable")
+
+    async def items() -> AsyncIterator[Any]:
+        try:
+            json.loads(f'{{"said": "{canary.key}')
+        except ValueError:
+            raise litellm.APIConnectionError("unreadable", "openai", "m")  # noqa: B904 - as LiteLLM does
+        yield
+
+    with pytest.raises(litellm.APIConnectionError, match="unreadable") as caught:
+        _ = [item async for item in guard_stream(items(), GUARD)]
+    links = [caught.value, caught.value.__context__, caught.value.__cause__]
+    assert not canary.seen_in([repr(vars(link)) for link in links if link is not None])
+
+
 async def test_an_error_behind_another_is_guarded() -> None:
     canary = Canary("behind")
     error = RuntimeError("It failed.")
