@@ -201,7 +201,7 @@ TOKENS = (
         description="The signature of an address that gives access to whoever has it",
         source="documentation of signed addresses: Amazon S3 and CloudFront, Google and Azure storage",
         examples=(
-            "https://b.example.com/o?X-Goog-Signature=" + "0123ca456789ab" * 4,
+            "https://b.example.com/o?X-Goog-Signature=" + "ca0123ca456789" * 4,
             "?se=2030&sig=" + "Canary12" * 5 + "%3D&sv=1",
             r"?a=1\u0026Signature=" + "Canary~-" * 8 + "&Key-Pair-Id=K2",
             "&X-Amz-Security-Token=" + "Canary12" * 12 + "&x=1",

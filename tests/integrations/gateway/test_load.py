@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
 import os
 import random
@@ -65,6 +66,8 @@ async def ask(port: int, number: int) -> bytes:
     writer.write(b"POST %s HTTP/1.0\r\ncontent-length: %d\r\n\r\n%s" % (CHAT.encode(), len(body), body))
     answer = await reader.read(-1)
     writer.close()
+    with contextlib.suppress(OSError):
+        await writer.wait_closed()
     return answer.partition(b"\r\n\r\n")[2]
 
 
