@@ -342,7 +342,7 @@ async def test_an_asynchronous_source_that_fails_ends_in_error() -> None:
     assert output == ["x", "y[a error]"]
 
 
-@pytest.mark.parametrize("source", [None, 5, ["x"], "text", iter("x")], ids=lambda source: type(source).__name__)
+@pytest.mark.parametrize("source", [None, 5, ["x"], "text", iter("x")], ids=lambda one: type(one).__name__)
 def test_transform_refuses_at_once_what_is_not_asynchronous(source: Any) -> None:
     with pytest.raises(TypeError, match=rf"not {type(source).__name__}; see transform_sync"):
         Hold().transform(source)
