@@ -45,7 +45,7 @@ def test_the_standard_form() -> None:
     assert placeholder("email", "") == "[REDACTED:email]"
 
 
-WORD = "[a-z]{1,14}[0-9]{0,2}[a-z]?"
+WORD = "[a-z]{1,9}[0-9]{0,2}[a-z]?"
 
 
 @given(st.from_regex(f"{WORD}(?:-{WORD}){{0,4}}", fullmatch=True), values)
