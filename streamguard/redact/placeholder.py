@@ -17,8 +17,8 @@ __all__ = [
 ]
 
 DIGEST_SIZE = 8
-_WORD = "[a-z]{1,14}[0-9]{0,2}[a-z]?"
-PLACEHOLDER = rf"\[REDACTED:{_WORD}(?:-{_WORD}){{0,4}}(?::[0-9a-f]{{{DIGEST_SIZE}}})?\]"
+_WORD = "[a-z]{1,12}[0-9]{0,2}[a-z]?"
+PLACEHOLDER = rf"\[REDACTED:{_WORD}(?:-{_WORD}){{0,3}}(?::[0-9a-f]{{{DIGEST_SIZE}}})?\]"
 """Matches placeholders of the standard form, whatever rules made them: ids made of words.
 
 A key in the place of the id makes no placeholder.

@@ -57,7 +57,7 @@ def test_a_rule_requires_a_literal(rule: Rule) -> None:
 def test_a_number_is_bounded(rule: Rule) -> None:
     (bound,) = Redactor((rule,)).bounds()
     assert not bound.policy
-    assert bound.characters < 144  # of which a placeholder in the text takes about 110
+    assert bound.characters < 128  # of which a placeholder in the text takes about a hundred
 
 
 def test_without_the_extra_the_rules_that_need_none_do_their_work() -> None:

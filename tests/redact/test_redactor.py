@@ -457,7 +457,7 @@ def test_bounds_are_told_for_every_rule() -> None:
 
 
 OWN = len("[REDACTED:a:01234567]")
-LONGEST = "-".join(["a" * 14 + "12a"] * 5)
+LONGEST = "-".join(["a" * 12 + "12a"] * 4)
 ANY = len(f"[REDACTED:{LONGEST}:01234567]")
 
 

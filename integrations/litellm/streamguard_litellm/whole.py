@@ -104,6 +104,7 @@ def _guarded(response: Any, settings: Settings) -> Any:
         tool_args=settings.tool_args,
         reasoning=settings.reasoning,
         tool_guard=settings.tool_guard,
+        json_content=settings.json_content,
         on_finding=settings.on_finding,
     )
 
