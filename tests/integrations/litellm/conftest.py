@@ -25,15 +25,10 @@ from .upstream import Upstream
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module", autouse=True)
 async def _clients() -> AsyncIterator[None]:
-    """LiteLLM keeps its HTTP clients open."""
+    """LiteLLM keeps its clients open, and leaves sockets to the collector, which would warn of them."""
     yield
     await litellm.close_litellm_async_clients()
     litellm.in_memory_llm_clients_cache.flush_cache()
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_unconfigure() -> None:
-    """It leaves some of their sockets to the collector, which would warn of them."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         gc.collect()

@@ -184,8 +184,21 @@ def test_the_logger_alone_guards_the_same(
     assert not any(canary.seen_in([text]) for _, text in strings(proxies.logger.logged(token)))
 
 
-def test_the_openai_sdk(proxies: Proxies, upstream: Upstream) -> None:
-    client = openai.OpenAI(base_url=f"{proxies.guarded.url}/v1", api_key=proxies.guarded.key, max_retries=0)
+@pytest.fixture
+def client(proxies: Proxies) -> Iterator[openai.OpenAI]:
+    url, key = f"{proxies.guarded.url}/v1", proxies.guarded.key
+    with openai.OpenAI(base_url=url, api_key=key, max_retries=0) as client:
+        yield client
+
+
+@pytest.fixture
+def messenger(proxies: Proxies) -> Iterator[anthropic.Anthropic]:
+    url, key = proxies.guarded.url, proxies.guarded.key
+    with anthropic.Anthropic(base_url=url, api_key=key, max_retries=0) as messenger:
+        yield messenger
+
+
+def test_the_openai_sdk(client: openai.OpenAI, upstream: Upstream) -> None:
     canary = Canary("openai")
     script = canary.script("content", "reasoning", "arguments")
 
@@ -214,13 +227,12 @@ def test_the_openai_sdk(proxies: Proxies, upstream: Upstream) -> None:
     assert response.output_text == GUARD.scrub(canary.text)
 
 
-def test_the_anthropic_sdk(proxies: Proxies, upstream: Upstream) -> None:
-    client = anthropic.Anthropic(base_url=proxies.guarded.url, api_key=proxies.guarded.key, max_retries=0)
+def test_the_anthropic_sdk(messenger: anthropic.Anthropic, upstream: Upstream) -> None:
     canary = Canary("anthropic")
     for model in ("claude", "gpt"):
         token = upstream.say(Script(**canary.script("content", "reasoning", "arguments")))
         prompt = [{"role": "user", "content": token}]
-        with client.messages.stream(model=model, max_tokens=99, messages=prompt) as stream:
+        with messenger.messages.stream(model=model, max_tokens=99, messages=prompt) as stream:
             message = stream.get_final_message()
         blocks = {block.type: block for block in message.content}
         assert blocks["text"].text == GUARD.scrub(canary.text)
@@ -282,8 +294,9 @@ def test_odd_ends(proxies: Proxies, upstream: Upstream, end: str) -> None:
         assert [c["finish_reason"] for e in events for c in e["choices"] if c.get("finish_reason")]
 
 
-def test_a_rule_that_blocks_by_request(proxies: Proxies, upstream: Upstream) -> None:
-    client = openai.OpenAI(base_url=f"{proxies.guarded.url}/v1", api_key=proxies.guarded.key, max_retries=0)
+def test_a_rule_that_blocks_by_request(
+    proxies: Proxies, upstream: Upstream, client: openai.OpenAI, messenger: anthropic.Anthropic
+) -> None:
     more: Any = {"extra_body": {"guardrails": ["blocking"]}}
 
     def prompt() -> list[Any]:
@@ -301,8 +314,7 @@ def test_a_rule_that_blocks_by_request(proxies: Proxies, upstream: Upstream) -> 
     ) as events:
         last = list(events)[-1]
     assert last.type == "response.incomplete"
-    shown = anthropic.Anthropic(base_url=proxies.guarded.url, api_key=proxies.guarded.key, max_retries=0)
-    with shown.messages.stream(model="claude", max_tokens=99, messages=prompt(), **more) as message:
+    with messenger.messages.stream(model="claude", max_tokens=99, messages=prompt(), **more) as message:
         final = message.get_final_message()
     assert final.stop_reason == "refusal"
     assert final.content[0].text == "This is "
@@ -325,7 +337,8 @@ def test_50_streams_at_once_do_not_mix(proxies: Proxies, upstream: Upstream) -> 
         return content([chunk async for chunk in stream])
 
     async def everything() -> list[str]:
-        return await asyncio.gather(*map(run, range(50)))
+        async with client:
+            return await asyncio.gather(*map(run, range(50)))
 
     for number, text in enumerate(asyncio.run(everything())):
         assert text == GUARD.scrub(f"{number}: {canaries[number].text}")
