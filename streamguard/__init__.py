@@ -9,9 +9,9 @@ The names in this module are the public API of the core; a stage is loaded when 
 is first used. `streamguard.testing` and `streamguard.presets` are public as well.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
+from streamguard._lazy import lazily
 from streamguard.session import (
     Bound,
     End,
@@ -70,16 +70,4 @@ _STAGES = {
     "scaffold": ("ScaffoldScrubber",),
     "stateops": ("StateOpScrubber",),
 }
-_MODULES = {name: f"streamguard.{module}" for module, names in _STAGES.items() for name in names}
-
-
-def __getattr__(name: str) -> object:
-    if name not in _MODULES:
-        raise AttributeError(f"module 'streamguard' has no attribute {name!r}")
-    value: object = getattr(import_module(_MODULES[name]), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = lazily(__name__, _STAGES)

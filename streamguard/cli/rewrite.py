@@ -14,6 +14,8 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
+from streamguard._disk import force_renaming
+
 __all__ = ["rewrite"]
 
 
@@ -53,15 +55,5 @@ def rewrite(path: Path, content: Iterable[bytes], /) -> bool:
     except BaseException:
         fresh.unlink(missing_ok=True)
         raise
-    _sync_directory(target.parent)
+    force_renaming(target.parent)
     return True
-
-
-def _sync_directory(directory: Path) -> None:
-    """Force the renaming itself to the disk, where the system can."""
-    with contextlib.suppress(OSError):
-        descriptor = os.open(directory, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)

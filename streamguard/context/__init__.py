@@ -1,7 +1,8 @@
 """What goes into a model's context, within its window: compaction and the system prompt."""
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from streamguard._lazy import lazily
 
 if TYPE_CHECKING:
     from streamguard.context.compressor import ContextCompressor
@@ -51,16 +52,4 @@ _MODULES = {
     "summary": ("SUMMARY_PREFIX", "PreCompressHook", "Summarizer"),
     "tokens": ("Budget", "TokenCounter", "estimate_tokens"),
 }
-_WHERE = {name: module for module, names in _MODULES.items() for name in names}
-
-
-def __getattr__(name: str) -> object:
-    if name not in _WHERE:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value: object = getattr(import_module(f"{__name__}.{_WHERE[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = lazily(__name__, _MODULES)

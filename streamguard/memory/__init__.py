@@ -4,8 +4,9 @@ The fence (`build_memory_block`, `sanitize`) and the scan for prompt injection (
 `InjectionGuard`) need the core alone. The store needs the extra `memory` to write.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from streamguard._lazy import lazily
 
 if TYPE_CHECKING:
     from streamguard.memory.entries import (
@@ -77,16 +78,4 @@ _MODULES = {
     "threat": ("Scope", "Severity"),
     "tool": ("MemoryTool", "memory_tool"),
 }
-_WHERE = {name: module for module, names in _MODULES.items() for name in names}
-
-
-def __getattr__(name: str) -> object:
-    if name not in _WHERE:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value: object = getattr(import_module(f"{__name__}.{_WHERE[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = lazily(__name__, _MODULES)

@@ -21,6 +21,7 @@ from collections.abc import Generator
 from pathlib import Path
 from typing import cast
 
+from streamguard._disk import force_renaming
 from streamguard.memory.entries import MemoryChangedError, MemoryFileError, MemoryStoreError
 
 __all__ = ["MemoryFiles"]
@@ -116,7 +117,7 @@ class MemoryFiles:
                 raise self._changed(name, changed)
         finally:
             fresh.unlink(missing_ok=True)
-        _forced(target.parent)
+        force_renaming(target.parent)
         self._note(name, [_digest(data)])
 
     def _changed(self, name: str, data: bytes) -> MemoryChangedError:
@@ -159,7 +160,7 @@ class MemoryFiles:
         notes = json.dumps({**self._notes(), name: digests}).encode()
         target = (self.directory / _NOTES).resolve()
         _written(target, notes).replace(target)
-        _forced(target.parent)
+        force_renaming(target.parent)
 
 
 def _written(target: Path, data: bytes) -> Path:
@@ -209,16 +210,6 @@ def _swapped(fresh: Path, target: Path, before: str) -> bytes | None:
         fresh.replace(target)
         return None
     return target.read_bytes()
-
-
-def _forced(directory: Path) -> None:
-    """Have a renaming on the disk, on systems that can."""
-    with contextlib.suppress(OSError):
-        descriptor = os.open(directory, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
 
 
 def _digest(data: bytes) -> str:

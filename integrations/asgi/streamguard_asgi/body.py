@@ -8,60 +8,22 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import Protocol
 
 from streamguard import End
 from streamguard.session import StreamClosedError
 from streamguard_asgi.closing import Ending, ending_of
 
-__all__ = ["Body", "BytesGuard"]
+__all__ = ["BytesGuard"]
 
 
-class BytesGuard(Protocol):
-    """The state of one body that is being guarded."""
-
-    def feed(self, data: bytes, /) -> bytes:
-        """Take the next bytes, cut anywhere, and return what may be sent now.
-
-        Raises:
-            StreamClosedError: `flush` was called before.
-        """
-        ...
-
-    def flush(self, end: End = End.COMPLETE, /) -> bytes:
-        """End the body and return the rest of it.
-
-        Args:
-            end: why it ended. After `ERROR`, and where it ends in the middle of an event, what is
-                only half received is dropped, and the body ends with the error its protocol has,
-                if it has any.
-
-        Raises:
-            StreamClosedError: `flush` was called before.
-        """
-        ...
-
-    @property
-    def failure(self) -> Exception | None:
-        """Why the guard has ended the body: a rule that blocks, an event that is too large.
-
-        The bytes that say so have been returned; from then on nothing is. The source can be
-        closed.
-        """
-        ...
-
-    @property
-    def cut(self) -> bool:
-        """Whether the body broke off: its source did, or it ended in the middle of an event."""
-        ...
-
-
-class Body(ABC):
-    """The part of a `BytesGuard` that is the same for all.
+class BytesGuard(ABC):
+    """The state of one body that is being guarded.
 
     Attributes:
         cut: the body broke off: its source did, or it ended in the middle of an event.
-        failure: why the guard has ended the body, if it has.
+        failure: why the guard has ended the body, if it has: a rule that blocks, an event that is
+            too large. The bytes that say so have been returned; from then on nothing is. The
+            source can be closed.
     """
 
     __slots__ = ("_closed", "cut", "failure")

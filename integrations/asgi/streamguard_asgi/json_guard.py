@@ -16,7 +16,7 @@ from streamguard import End, Transformer
 from streamguard.adapting import JsonLane, ReasoningPolicy, ToolArgsPolicy
 from streamguard.adapting.sse import EventTooLargeError
 from streamguard.session import FindingHandler
-from streamguard_asgi.body import Body
+from streamguard_asgi.body import BytesGuard
 from streamguard_asgi.closing import Ending, error_body
 from streamguard_asgi.plain import PlainAdapter
 from streamguard_asgi.protocols import Events, Family, Parsed, family_of
@@ -28,7 +28,7 @@ MAX_BODY = 64 * 1024 * 1024
 """Bytes of a body of JSON, by default."""
 
 
-class JSONGuard(Body):
+class JSONGuard(BytesGuard):
     """Guards a body that is one JSON value. Nothing comes out before its end.
 
     A response of a known provider is guarded as its stream would be, an array of Gemini's chunks
@@ -111,11 +111,7 @@ class JSONGuard(Body):
             return guard(
                 value,
                 chosen.guard,
-                tool_args=chosen.tool_args,
-                reasoning=chosen.reasoning,
-                tool_guard=chosen.tool_guard,
-                json_content=chosen.json_content,
-                on_finding=chosen.on_finding,
+                **chosen.options,
             )
         if is_list(value) and (chunks := _chunks(value)):
             return self._array(value, chunks)

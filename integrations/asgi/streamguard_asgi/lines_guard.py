@@ -12,7 +12,7 @@ from streamguard import End, Session, Transformer
 from streamguard.adapting import JsonLane, Lanes, ReasoningPolicy, ToolArgsPolicy
 from streamguard.adapting.sse import MAX_EVENT, EventTooLargeError
 from streamguard.session import FindingHandler
-from streamguard_asgi.body import Body
+from streamguard_asgi.body import BytesGuard
 from streamguard_asgi.closing import Ending, error_line
 from streamguard_asgi.protocols import Events, Parsed, parsed
 from streamguard_asgi.reading import dumped, is_cut, loaded
@@ -22,7 +22,7 @@ __all__ = ["NDJSONGuard"]
 _STRINGS = "strings"
 
 
-class NDJSONGuard(Body):
+class NDJSONGuard(BytesGuard):
     """Guards a stream of JSON values, one on each line.
 
     Lines that do not change keep their very bytes. Lines in a row that are no JSON are one text.

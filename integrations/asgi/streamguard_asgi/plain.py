@@ -14,7 +14,7 @@ from typing import Any, cast
 
 from streamguard_openai.chat import end_of
 from streamguard_openai.shapes import is_dict, is_list, text_of
-from streamguard_openai.texts import KEPT, Settings
+from streamguard_openai.texts import Settings, is_kept
 
 from streamguard import End
 from streamguard.adapting import JsonLane, Lanes, LeafPolicy, Path, guard_object
@@ -187,11 +187,11 @@ class PlainAdapter:
     def _is_piece(self, path: Path) -> bool:
         names = [part for part in path if isinstance(part, str)]
         if self._every:
-            return bool(names) and names[-1] not in KEPT and "usage" not in names
+            return bool(names) and not is_kept(path) and "usage" not in names
         if not names or not _WHOLE.isdisjoint(names[:-1]):
             return False
         return names[-1] in self._fields or (
-            "delta" in self._fields and "delta" in names and names[-1] not in KEPT
+            "delta" in self._fields and "delta" in names and not is_kept(path)
         )
 
 

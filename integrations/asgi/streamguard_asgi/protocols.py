@@ -150,10 +150,6 @@ class Events:
         make: Any = MessagesAdapter if family == "anthropic" else GenerateContentAdapter
         adapter: Adapter[Any] = make(
             chosen.guard,
-            tool_args=chosen.tool_args,
-            reasoning=chosen.reasoning,
-            tool_guard=chosen.tool_guard,
-            json_content=chosen.json_content,
-            on_finding=chosen.on_finding,
+            **chosen.options,
         )
         return adapter

@@ -13,7 +13,7 @@ from streamguard import End, Transformer
 from streamguard.adapting import JsonLane, Lanes, ReasoningPolicy, ToolArgsPolicy
 from streamguard.adapting.sse import MAX_EVENT, ServerSentEvent, SSEDecoder, encode_event, newline_of
 from streamguard.session import FindingHandler
-from streamguard_asgi.body import Body
+from streamguard_asgi.body import BytesGuard
 from streamguard_asgi.closing import DONE, Ending, closing_events
 from streamguard_asgi.plain import closed_by
 from streamguard_asgi.protocols import Events, Parsed, StreamProtocol, family_of, parsed
@@ -22,7 +22,7 @@ from streamguard_asgi.reading import dumped, is_cut, loaded
 __all__ = ["SSEGuard"]
 
 
-class SSEGuard(Body):
+class SSEGuard(BytesGuard):
     """Guards a stream of server-sent events.
 
     Events that do not change keep their very bytes. An event comes out when the empty line

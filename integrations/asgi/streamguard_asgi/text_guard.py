@@ -7,13 +7,13 @@ from collections.abc import Iterator
 
 from streamguard import End, Transformer
 from streamguard.session import FindingHandler
-from streamguard_asgi.body import Body
+from streamguard_asgi.body import BytesGuard
 from streamguard_asgi.closing import Ending
 
 __all__ = ["TextGuard"]
 
 
-class TextGuard(Body):
+class TextGuard(BytesGuard):
     """Guards a body of plain text, characters cut anywhere.
 
     Bytes that are no characters of the charset stay as they are. A text that has to be ended

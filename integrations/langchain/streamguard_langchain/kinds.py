@@ -34,7 +34,6 @@ _IDENTIFIERS = frozenset(
         "id",
         "index",
         "mime_type",
-        "media_type",
         "model",
         "model_name",
         "model_provider",
@@ -74,7 +73,7 @@ def is_kept_in(block: Mapping[str, Any], name: str, where: tuple[object, ...] = 
     in_call = not _CALLS.isdisjoint(where)
     if name in ("name", "status"):
         return in_call or (known and _NAMED.fullmatch(str(kind)) is not None)
-    return is_identifier(name) and (known or in_call)
+    return (is_identifier(name) or name == "media_type") and (known or in_call)
 
 
 def _is_encoded(block: Mapping[str, Any], kind: object) -> bool:

@@ -17,6 +17,7 @@ from typing import Any, Literal
 from streamguard import End, Transformer
 from streamguard.adapting import ReasoningPolicy, ToolArgsPolicy
 from streamguard.session import FindingHandler
+from streamguard_langchain.kinds import is_identifier
 from streamguard_langchain.shapes import is_dict
 
 __all__ = [
@@ -62,31 +63,7 @@ _TOOL_BLOCKS = frozenset(
         "tool_use",
     }
 )
-_KEPT = frozenset(
-    {
-        "created",
-        "created_at",
-        "finish_reason",
-        "id",
-        "index",
-        "mime_type",
-        "model",
-        "model_name",
-        "model_provider",
-        "object",
-        "output_version",
-        "phase",
-        "role",
-        "service_tier",
-        "signature",
-        "source_type",
-        "status",
-        "stop_reason",
-        "system_fingerprint",
-        "thought_signature",
-        "type",
-    }
-)
+_KEPT = frozenset({"signature", "status", "thought_signature"})
 _ENDS: dict[str, End] = {
     **dict.fromkeys(
         (
@@ -207,7 +184,7 @@ def is_tool_block(kind: object) -> bool:
 
 def is_kept(name: str) -> bool:
     """Tell whether a field of a message's metadata holds what a model does not write freely."""
-    return name in _KEPT or name.endswith("_id") or is_sealed(name)
+    return name in _KEPT or is_identifier(name) or is_sealed(name)
 
 
 def is_sealed(name: str) -> bool:

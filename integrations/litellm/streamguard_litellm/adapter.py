@@ -163,14 +163,9 @@ class LiteLLMAdapter:
         settings = self._settings
         if kind is ThinkingChatAdapter:
             return ThinkingChatAdapter(settings)
-        more = {"json_content": settings.json_content} if kind is OpenResponsesAdapter else {}
         made: _Adapter = kind(
             settings.guard,
-            tool_args=settings.tool_args,
-            reasoning=settings.reasoning,
-            tool_guard=settings.tool_guard,
-            on_finding=settings.on_finding,
-            **more,
+            **settings.options,
         )
         return made
 

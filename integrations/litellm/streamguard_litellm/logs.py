@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from streamguard_openai.shapes import has_fields, is_dict
-from streamguard_openai.texts import KEPT, Settings
+from streamguard_openai.texts import Settings, is_kept
 
 from streamguard import End
 from streamguard.adapting import LeafPolicy, Path, guard_object
@@ -155,4 +155,4 @@ def _leaves(value: Any, settings: Settings) -> Any:
 def _leaf(path: Path) -> LeafPolicy:
     if path and path[-1] == "arguments":
         return "json"
-    return "keep" if path and path[-1] in KEPT else "guard"
+    return "keep" if is_kept(path) else "guard"

@@ -30,11 +30,7 @@ class ThinkingChatAdapter(ChatAdapter):
     def __init__(self, settings: Settings) -> None:
         super().__init__(
             settings.guard,
-            tool_args=settings.tool_args,
-            reasoning=settings.reasoning,
-            tool_guard=settings.tool_guard,
-            json_content=settings.json_content,
-            on_finding=settings.on_finding,
+            **settings.options,
         )
         self._sealed = settings
         self._unchanged: dict[Path, Unchanged] = {}

@@ -101,11 +101,7 @@ def _guarded(response: Any, settings: Settings) -> Any:
     return guard(
         response,
         settings.guard,
-        tool_args=settings.tool_args,
-        reasoning=settings.reasoning,
-        tool_guard=settings.tool_guard,
-        json_content=settings.json_content,
-        on_finding=settings.on_finding,
+        **settings.options,
     )
 
 

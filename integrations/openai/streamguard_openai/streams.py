@@ -45,11 +45,7 @@ class StreamAdapter:
             chosen = self._settings
             adapter = self._adapters[kind] = kind(
                 chosen.guard,
-                tool_args=chosen.tool_args,
-                reasoning=chosen.reasoning,
-                tool_guard=chosen.tool_guard,
-                json_content=chosen.json_content,
-                on_finding=chosen.on_finding,
+                **chosen.options,
             )
         if not is_dict(event):
             self._known[type(event)] = adapter  # a class of the SDK belongs to one protocol

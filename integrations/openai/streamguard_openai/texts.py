@@ -91,6 +91,12 @@ SHAPED = frozenset({"args", "arguments", "attributes", "env", "input", "metadata
 _OPAQUE = frozenset({"data", "parsed", "parsed_arguments"})  # encoded; made by the SDK of other texts
 
 
+def is_kept(path: Path) -> bool:
+    """Tell whether what stands there is never changed: a name of `KEPT`, below nothing of `SHAPED`."""
+    names = [part for part in path if isinstance(part, str)]
+    return bool(names) and names[-1] in KEPT and SHAPED.isdisjoint(names[:-1])
+
+
 def role_of(name: str, outer: Role | None = None) -> Role:
     """Tell the role of a field from its name, else from where it stands."""
     return _ROLES.get(name, outer or "text")
@@ -123,6 +129,17 @@ class Settings:
         for guard in (self.guard, self.tool_guard):
             if guard is not None and not isinstance(guard, Transformer):
                 raise TypeError(f"a guard must be a Transformer, not {type(guard).__name__}")
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """All but the guard, as the keyword arguments that every adapter and `guard_response` take."""
+        return {
+            "tool_args": self.tool_args,
+            "reasoning": self.reasoning,
+            "tool_guard": self.tool_guard,
+            "json_content": self.json_content,
+            "on_finding": self.on_finding,
+        }
 
 
 class Texts:
@@ -194,10 +211,10 @@ class Texts:
         return guard_object(value, guard, on_finding=self._settings.on_finding if report else None)
 
     def _leaf(self, path: Path) -> LeafPolicy:
+        if is_kept(path):
+            return "keep"
         names = [part for part in path if isinstance(part, str)]
         shaped = next((name for name in names[:-1] if name in SHAPED), None)
-        if names and names[-1] in KEPT and shaped is None:
-            return "keep"
         if shaped == "arguments":
             return self._settings.tool_args
         if names and names[-1] == "arguments" and shaped is None:

@@ -818,3 +818,13 @@ def test_the_text_is_what_the_guard_makes_of_it(kind: str, pieces: list[str]) ->
         text += event.get("token", "") + event.get("delta", {}).get("text", "")
     assert text == FULL.scrub("".join(pieces))
     assert FenceScrubber("zqfence").scrub(text) == text
+
+
+@pytest.mark.parametrize("name", ["name", "id", "status"])
+def test_in_events_of_another_shape_what_a_model_has_named_is_a_text_whatever_its_name(name: str) -> None:
+    secret = "ghp_" + "Canary12" * 4 + "Can1"
+    guard = SSEGuard(Redactor(), protocol="openai-completions")
+    events = [{"index": 0, "input": {name: piece}} for piece in (secret[:9], secret[9:], " and more")]
+    body = b"".join(guard.feed(f"data: {json.dumps(event)}\n\n".encode()) for event in events)
+    shown = [json.loads(line[6:]) for line in (body + guard.flush()).decode().splitlines() if line]
+    assert secret not in "".join(event.get("input", {}).get(name, "") for event in shown)

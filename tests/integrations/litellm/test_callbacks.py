@@ -362,3 +362,11 @@ async def take(stream: Any, into: list[Any] | None = None) -> None:
 
 def test_a_callback_is_one_of_litellms() -> None:
     assert isinstance(StreamGuardLogger(GUARD), CustomLogger)
+
+
+@pytest.mark.parametrize("name", ["name", "id", "status"])
+def test_what_a_user_has_named_is_guarded_in_logs_whatever_its_name(name: str) -> None:
+    canary = Canary("named")
+    kwargs = {"messages": [{"role": "user", "content": "x", "metadata": {name: canary.text}}]}
+    safe, _ = StreamGuardLogger(GUARD).logging_hook(kwargs, None, "completion")
+    assert not canary.seen_in([json.dumps(safe)])

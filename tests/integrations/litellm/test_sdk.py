@@ -367,3 +367,28 @@ def chunk(text: str, finish: str | None = None) -> ModelResponseStream:
 async def take(stream: Any, into: list[Any]) -> None:
     async for item in stream:
         into.append(item)
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_message_asked_for_as_json_stays_json(whole: bool) -> None:
+    text = '{"a": 1, "b": "the <think> tag"}'
+    if whole:
+        message = {"type": "message", "role": "assistant", "content": [{"type": "text", "text": text}]}
+        shown = guard_response(message, GUARD, json_content=True)["content"][0]["text"]
+    else:
+        start = {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}
+        events = [
+            start,
+            *(
+                {
+                    "type": "content_block_delta",
+                    "index": 0,
+                    "delta": {"type": "text_delta", "text": text[at : at + 3]},
+                }
+                for at in range(0, len(text), 3)
+            ),
+            {"type": "content_block_stop", "index": 0},
+        ]
+        said = guard_stream(iter(events), GUARD, json_content=True)
+        shown = "".join(event.get("delta", {}).get("text", "") for event in said)
+    assert json.loads(shown)["a"] == 1
