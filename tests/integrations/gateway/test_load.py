@@ -117,7 +117,7 @@ def test_five_hundred_streams_on_one_core_do_not_mix_and_memory_is_flat() -> Non
                 status = Path(f"/proc/{gateway.pid}/status").read_text()
                 memory.append(int(re.findall(r"VmRSS:\s+(\d+) kB", status)[0]))
 
-            for _ in range(4):
+            for _ in range(6):
                 server.answer = in_step(500, 1, weigh)
                 check(port, 500, 1)
         finally:
@@ -127,7 +127,7 @@ def test_five_hundred_streams_on_one_core_do_not_mix_and_memory_is_flat() -> Non
             gateway.stderr.close()
             resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     print("resident kB in the middle of each round:", memory)
-    assert memory[-1] < memory[1] * 1.2  # what one round leaves behind would be some 15 MB of 105
+    assert memory[-1] < memory[2] * 1.1
 
 
 def test_whatever_goes_wrong_around_them_other_streams_are_right() -> None:
