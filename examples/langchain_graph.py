@@ -10,7 +10,7 @@ import warnings
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
-from langchain_core.messages import AIMessage
+from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import MessagesState, StateGraph
 from streamguard_langchain import guard_model, guard_transformer
@@ -33,7 +33,7 @@ def builder(model: BaseChatModel) -> StateGraph[MessagesState]:
 
 
 def main() -> None:
-    question: MessagesState = {"messages": [("human", "Write to Ada.")]}  # type: ignore[list-item]
+    question = MessagesState(messages=[HumanMessage("Write to Ada.")])
 
     app = builder(guard_model(fake(), GUARD)).compile(checkpointer=InMemorySaver())
     thread = {"configurable": {"thread_id": "1"}}

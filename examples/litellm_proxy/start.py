@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import httpx
 from openai import OpenAI
@@ -52,15 +53,15 @@ def main() -> None:
     proxy_command = [litellm, "--config", HERE / "config.yaml", "--host", "127.0.0.1", "--port", str(port)]
     with contextlib.ExitStack() as stack:
         for command in ([sys.executable, HERE / "upstream.py"], proxy_command):
-            process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)  # noqa: S603
+            process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)  # noqa: S603 - our own programs
             stack.callback(process.wait)
             stack.callback(process.terminate)
         url = f"http://127.0.0.1:{port}"
         wait(f"{url}/health/liveliness", process)
         print(f"The proxy listens on {url}/v1, its key is {key}\n")
         client = OpenAI(base_url=f"{url}/v1", api_key=key)
-        question = [{"role": "user", "content": "Who am I?"}]
-        for chunk in client.chat.completions.create(model="demo", messages=question, stream=True):  # type: ignore[call-overload]
+        question: Any = [{"role": "user", "content": "Who am I?"}]
+        for chunk in client.chat.completions.create(model="demo", messages=question, stream=True):
             if chunk.choices:
                 print(chunk.choices[0].delta.content or "", end="", flush=True)
         print()

@@ -226,11 +226,6 @@ class Nfa:
         return mask
 
     @property
-    def looks_behind(self) -> bool:
-        """Whether any pattern asks what stands before, the start of the text aside."""
-        return self.reach > 0
-
-    @property
     def reach(self) -> int:
         """Most characters a pattern looks back."""
         return max(map(len, self._behind))

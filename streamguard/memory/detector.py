@@ -190,7 +190,7 @@ class Acting(Session):
             self._moved = self._shifts.popleft()[1]
         return shown
 
-    def _sentence(self, finding: Finding, severity: Severity, quoted: bool) -> None:  # noqa: FBT001
+    def _sentence(self, finding: Finding, severity: Severity, quoted: bool) -> None:  # noqa: FBT001 - an OnMatch
         self._on_match(finding, severity, quoted)
         if finding.action == "redacted":
             begins = finding.offset + self._shift
@@ -198,7 +198,7 @@ class Acting(Session):
             self._shift += mark - finding.length
             self._shifts.append((begins + mark, self._shift))
 
-    def _nothing(self, finding: Finding, severity: Severity, quoted: bool) -> None:  # noqa: FBT001
+    def _nothing(self, finding: Finding, severity: Severity, quoted: bool) -> None:  # noqa: FBT001 - an OnMatch
         moved = self._moved
         for place, shift in self._shifts:
             if place > finding.offset:

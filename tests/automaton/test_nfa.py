@@ -160,8 +160,8 @@ def test_only_before_the_first_character_is_the_start(text: str) -> None:
 
 
 def test_whether_anything_asks_what_stands_before() -> None:
-    assert not nfa_of("ab", r"\Ab")[0].looks_behind
-    assert nfa_of("ab", r"\bb")[0].looks_behind
+    assert nfa_of("ab", r"\Ab")[0].reach == 0
+    assert nfa_of("ab", r"\bb")[0].reach == 1
 
 
 # -- threads ---------------------------------------------------------------------------------

@@ -135,13 +135,13 @@ class _Messages(Cover):
         with policies.for_errors:
             result = method(*args, **kwargs)
             return (
-                _later(result, policies, streamed)
+                _later(result, policies, streamed=streamed)
                 if isawaitable(result)
-                else _now(result, policies, streamed)
+                else _now(result, policies, streamed=streamed)
             )
 
 
-def _now(result: Any, policies: Policies, streamed: bool) -> Any:  # noqa: FBT001
+def _now(result: Any, policies: Policies, *, streamed: bool) -> Any:
     if streamed:
         return guard_any(result, policies)
     if not isinstance(get(result, "content"), list):
@@ -149,9 +149,9 @@ def _now(result: Any, policies: Policies, streamed: bool) -> Any:  # noqa: FBT00
     return guard_message(result, policies)
 
 
-async def _later(result: Any, policies: Policies, streamed: bool) -> Any:  # noqa: FBT001
+async def _later(result: Any, policies: Policies, *, streamed: bool) -> Any:
     with policies.for_errors:
-        return _now(await result, policies, streamed)
+        return _now(await result, policies, streamed=streamed)
 
 
 def _for_call(policies: Policies, asked: Mapping[str, Any]) -> Policies:

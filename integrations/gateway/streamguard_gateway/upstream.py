@@ -145,7 +145,7 @@ class Upstream:
                     raise Refusal(502, "upstream_cut", "the upstream's answer has no status of HTTP")
                 yield Answer(response)
             finally:
-                closed = await _in_time(response.stream.aclose)  # type: ignore[union-attr]
+                closed = await _in_time(response.aclose)
         finally:
             if closed and len(self._free) < _FREE:
                 self._free.append(transport)
