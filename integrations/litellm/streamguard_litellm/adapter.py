@@ -21,6 +21,7 @@ from streamguard_openai.texts import Settings
 
 from streamguard import End
 from streamguard.adapting.sse import ServerSentEvent, SSEDecoder, encode_event
+from streamguard_litellm.finish import finishes, is_made_up, source_of
 from streamguard_litellm.sealed import SEALED, unsealed
 from streamguard_litellm.thinking import ThinkingChatAdapter
 
@@ -77,15 +78,23 @@ class LiteLLMAdapter:
         "_events",
         "_known",
         "_settings",
+        "_source",
         "_texts",
         "blocks",
         "first",
         "last",
     )
 
-    def __init__(self, settings: Settings) -> None:
-        """Begin a stream."""
+    def __init__(self, settings: Settings, stream: Any = None) -> None:
+        """Begin a stream.
+
+        Args:
+            settings: how it is guarded.
+            stream: where the items come from. One of LiteLLM's own tells whether the provider
+                has sent a finish reason; if not, the texts have broken off.
+        """
         self._settings = settings
+        self._source = source_of(stream)  # until the first finish reason
         self._adapters: dict[type, _Adapter] = {}
         self._known: dict[type, _Adapter] = {}
         self._adapter: _Adapter | None = None  # the one of the last event that was known
@@ -101,6 +110,11 @@ class LiteLLMAdapter:
 
     def event(self, item: Any, /) -> Iterable[Any]:
         """Take the next item and return what may be shown now."""
+        if self._source is not None and finishes(item):
+            made_up = is_made_up(self._source)
+            self._source = None
+            if made_up:
+                return [*self._released(End.TRUNCATED), *self.event(item)]
         adapter = self._known.get(item.__class__)
         if adapter is not None:
             self.last = item

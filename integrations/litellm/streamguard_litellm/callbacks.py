@@ -24,8 +24,9 @@ from streamguard.adapting import ReasoningPolicy, ToolArgsPolicy, guard_events
 from streamguard.session import FindingHandler, StreamGuardError
 from streamguard_litellm.adapter import LiteLLMAdapter
 from streamguard_litellm.blocked import ending
+from streamguard_litellm.details import details_of
 from streamguard_litellm.errors import guard_error_in_place
-from streamguard_litellm.logs import guard_answer, guard_call, guard_failure, guard_result
+from streamguard_litellm.logs import guard_answer, guard_in_place
 from streamguard_litellm.options import GuardrailConfigError, Options, read_options
 from streamguard_litellm.whole import guard_any
 
@@ -50,7 +51,7 @@ class _Hooks:
     ) -> AsyncGenerator[Any, None]:
         """Guard a stream that goes to a client of the proxy."""
         settings = for_call(self._options.settings, request_data)
-        adapter = LiteLLMAdapter(settings)
+        adapter = LiteLLMAdapter(settings, response)
         events = guard_events(response, adapter)
         try:
             async for event in events:
@@ -82,15 +83,18 @@ class _Hooks:
             guard_error_in_place(original_exception, self._options.settings)
 
     def log_pre_api_call(self, model: Any, messages: Any, kwargs: dict[str, Any]) -> None:
-        """Come before the loggers that would get a call that fails as it is."""
+        """Guard what the loggers behind this one receive of the request, and come before them if it fails."""
         if self._guards_logs(kwargs):
             self._lead()
+            guard_in_place(kwargs, self._options)
 
     def _lead(self) -> None:
-        # Functions among the callbacks are called for every call, loggers for those of their kind.
+        # Of a call that failed functions among the callbacks are told always, loggers by their kind.
         own: Any
         callbacks: list[Any]
         for callbacks, own in (
+            (litellm.success_callback, self),
+            (litellm._async_success_callback, self),
             (litellm.failure_callback, self._failed),
             (litellm._async_failure_callback, self),
         ):
@@ -114,21 +118,22 @@ class _Hooks:
         """Guard what loggers receive of a call that has succeeded."""
         if not self._options.logs:
             return kwargs, result
-        return guard_call(kwargs, self._options), guard_result(result, kwargs, self._options)
+        details = details_of(kwargs, self._options)
+        return details, details.result(result, self._options)
 
     def log_post_api_call(
         self, kwargs: dict[str, Any], response_obj: Any, start_time: Any, end_time: Any
     ) -> None:
         """Guard what the loggers behind this one receive of the provider's answer as it came."""
         if self._guards_logs(kwargs):
-            kwargs["original_response"] = guard_call(kwargs, self._options).get("original_response")
+            guard_in_place(kwargs, self._options)
 
     def log_failure_event(
         self, kwargs: dict[str, Any], response_obj: Any, start_time: Any, end_time: Any
     ) -> None:
         """Guard what the loggers behind this one receive of a call that has failed."""
         if self._guards_logs(kwargs):
-            guard_failure(kwargs, self._options)
+            guard_in_place(kwargs, self._options)
 
     async def async_log_failure_event(
         self, kwargs: dict[str, Any], response_obj: Any, start_time: Any, end_time: Any

@@ -7,7 +7,7 @@ if that cannot be done, because a rule blocks, nothing of its text is left.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -23,32 +23,38 @@ from streamguard_litellm.options import Options
 from streamguard_litellm.sealed import unsealed
 from streamguard_litellm.whole import guard_any
 
-__all__ = ["guard_answer", "guard_call", "guard_failure", "guard_result"]
+__all__ = ["ANSWERS", "guard_answer", "guard_detail", "guard_in_place", "guard_result"]
 
-_ANSWERS = ("async_complete_streaming_response", "complete_streaming_response", "complete_response")
-_INPUTS = ("messages", "input", "prompt", "optional_params", "additional_args")
+ANSWERS = ("async_complete_streaming_response", "complete_streaming_response", "complete_response")
+"""The details that are the answer as it was assembled."""
+
 _FAILURES = ("error_str", "error_information")
+_OWN = frozenset({"api_key", "standard_callback_dynamic_params", "user"})  # of those who are to be logged in
+_BODY = ("contents", "extra_body", "input", "instructions", "messages", "prompt", "suffix", "system", "tools")
 
 
-def guard_call(kwargs: Mapping[str, Any], options: Options) -> dict[str, Any]:
-    """Return the details of a call of which those that carry text are guarded copies."""
-    safe = dict(kwargs)
-    settings = options.silent
-    for name in _ANSWERS:
-        if safe.get(name) is not None:
-            safe[name] = guard_answer(safe[name], settings)
-    if safe.get("original_response") is not None:
-        safe["original_response"] = _original(safe["original_response"], settings)
-    if safe.get("served_output_texts") is not None:
-        safe["served_output_texts"] = _leaves(safe["served_output_texts"], settings)
-    for name, guard in _TABLES.items():
-        if is_dict(table := safe.get(name)):
-            safe[name] = guard(table, options, settings)
-    if options.inputs:
-        for name in _INPUTS:
-            if safe.get(name) is not None:
-                safe[name] = _leaves(safe[name], settings)
-    return safe
+def guard_detail(name: str, value: Any, options: Options) -> Any:
+    """Guard a detail of a call, by its name."""
+    if value is None:
+        return None
+    if name in ANSWERS:
+        return guard_answer(value, options.silent)
+    if (guard := _TABLES.get(name)) is not None:
+        return guard(value, options) if is_dict(value) else value
+    match name, value:
+        case "original_response", _:
+            return _original(value, options.silent)
+        case "served_output_texts", _:
+            return _leaves(value, options.silent)
+        case "exception", Exception():
+            guard_error_in_place(value, options.silent)
+            return value
+        case "traceback_exception", str():
+            return _text(value, options.silent)
+        case _, str() | list() | dict() if options.inputs and name not in _OWN and not is_kept((name,)):
+            return _leaves(value, options.silent)
+        case _:
+            return value
 
 
 def guard_answer(answer: Any, settings: Settings) -> Any:
@@ -61,60 +67,59 @@ def guard_answer(answer: Any, settings: Settings) -> Any:
         return guard_any(answer, replace(settings, guard=WITHHELD, tool_guard=None))
 
 
-def guard_result(result: Any, kwargs: Mapping[str, Any], options: Options) -> Any:
+def guard_result(result: Any, options: Options, *, piece: bool) -> Any:
     """Guard the result of a call.
 
     Some loggers get every piece of a stream, when they come and not in order. A piece of a secret
     is no secret, so a piece loses its text; the whole comes to them, guarded, among the details.
     """
     settings = options.silent
-    if kwargs.get("stream") and all(kwargs.get(name) is not result for name in _ANSWERS):
-        settings = replace(settings, guard=WITHHELD, tool_guard=None)
-    return guard_answer(result, settings)
+    return guard_answer(result, replace(settings, guard=WITHHELD, tool_guard=None) if piece else settings)
 
 
-def guard_failure(kwargs: dict[str, Any], options: Options) -> None:
-    """Guard the details of a call that failed, where they stand: there is no hook before loggers."""
-    error = kwargs.get("exception")
-    if isinstance(error, Exception):
-        guard_error_in_place(error, options.silent)
-    kwargs.update(guard_call(kwargs, options))
-    if isinstance(trace := kwargs.get("traceback_exception"), str):
-        kwargs["traceback_exception"] = _text(trace, options.silent)
+def guard_in_place(kwargs: dict[str, Any], options: Options) -> None:
+    """Guard the details of a call where they stand: where LiteLLM has no hook before loggers."""
+    for name, value in list(kwargs.items()):
+        if (safe := guard_detail(name, value, options)) is not value:
+            kwargs[name] = safe
 
 
-def _standard(standard: dict[str, Any], options: Options, settings: Settings) -> dict[str, Any]:
-    safe = dict(standard)
-    if safe.get("response") is not None:
-        safe["response"] = guard_answer(safe["response"], settings)
+def _standard(standard: dict[str, Any], options: Options) -> dict[str, Any]:
     names = (*_FAILURES, "messages", "model_parameters") if options.inputs else _FAILURES
-    for name in names:
-        if safe.get(name) is not None:
-            safe[name] = _leaves(safe[name], settings)
-    return safe
+    safe = _with_leaves(standard, names, options)
+    return _with(safe, {"response": guard_answer(safe.get("response"), options.silent)})
 
 
-def _params(params: dict[str, Any], options: Options, settings: Settings) -> dict[str, Any]:
+def _params(params: dict[str, Any], options: Options) -> dict[str, Any]:
     """Guard what of a call's settings says something of its answer, or of its request."""
-    safe = dict(params)
-    for name in ("metadata", "litellm_metadata"):
-        metadata = params.get(name)
-        if is_dict(metadata) and metadata.get("hidden_params") is not None:
-            safe[name] = {**metadata, "hidden_params": _leaves(metadata["hidden_params"], settings)}
-    request = params.get("proxy_server_request")
-    if options.inputs and is_dict(request):
-        safe["proxy_server_request"] = {**request, "body": _leaves(request.get("body"), settings)}
+    notes = ("hidden_params", "raw_request") if options.inputs else ("hidden_params",)
+    safe = _within(params, "metadata", notes, options)
+    safe = _within(safe, "litellm_metadata", notes, options)
+    if options.inputs:
+        safe = _within(safe, "proxy_server_request", ("body",), options)
+        safe = _with_leaves(safe, _BODY, options)
     return safe
 
 
-def _passed(payload: dict[str, Any], options: Options, settings: Settings) -> dict[str, Any]:
+def _passed(payload: dict[str, Any], options: Options) -> dict[str, Any]:
     """Guard what is logged of a pass-through route."""
-    safe = dict(payload)
-    if safe.get("response_body") is not None:
-        safe["response_body"] = guard_answer(safe["response_body"], settings)
-    if options.inputs and safe.get("request_body") is not None:
-        safe["request_body"] = _leaves(safe["request_body"], settings)
-    return safe
+    safe = _with_leaves(payload, ("request_body",) if options.inputs else (), options)
+    return _with(safe, {"response_body": guard_answer(safe.get("response_body"), options.silent)})
+
+
+def _within(table: dict[str, Any], name: str, names: Iterable[str], options: Options) -> dict[str, Any]:
+    inner = table.get(name)
+    return _with(table, {name: _with_leaves(inner, names, options)}) if is_dict(inner) else table
+
+
+def _with_leaves(table: dict[str, Any], names: Iterable[str], options: Options) -> dict[str, Any]:
+    return _with(table, {name: _leaves(table.get(name), options.silent) for name in names})
+
+
+def _with(table: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+    """Return a copy with what has changed; others hold the table too."""
+    new = {name: value for name, value in changes.items() if value is not table.get(name)}
+    return {**table, **new} if new else table
 
 
 _TABLES = {
@@ -144,6 +149,8 @@ def _text(text: str, settings: Settings) -> str:
 
 
 def _leaves(value: Any, settings: Settings) -> Any:
+    if value is None:
+        return None
     try:
         value = unsealed(value, settings)
         return guard_object(value, settings.guard, select=_leaf)

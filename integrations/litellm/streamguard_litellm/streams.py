@@ -53,7 +53,7 @@ class GuardedStream:
     def __init__(self, stream: Any, settings: Settings) -> None:
         self._stream = stream
         self._settings = settings
-        self._adapter = LiteLLMAdapter(settings)
+        self._adapter = LiteLLMAdapter(settings, stream)
         self._shown: list[Any] | None = [] if any(hasattr(stream, name) for name in _SHOWN) else None
         self._agenerator: AsyncGenerator[Any, None] | None = None
         self._generator: Generator[Any, None, None] | None = None

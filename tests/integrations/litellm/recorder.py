@@ -25,7 +25,7 @@ class Recorder(CustomLogger):
             file.write(line + "\n")
 
     def log_pre_api_call(self, model: Any, messages: Any, kwargs: Any) -> None:
-        pass  # what goes to the provider
+        self._write("pre_api_call", kwargs, None)  # the messages are those that are sent
 
     def log_post_api_call(self, kwargs: Any, response_obj: Any, start_time: Any, end_time: Any) -> None:
         self._write("post_api_call", kwargs, response_obj)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import litellm
 import pytest
 from litellm.integrations.custom_logger import CustomLogger
+from litellm.litellm_core_utils.litellm_logging import Logging
 from litellm.proxy.utils import ProxyLogging
 from streamguard_litellm import (
     GuardrailConfigError,
@@ -81,17 +83,20 @@ CALLS = {
 }
 
 
-async def call(upstream: Upstream, name: str, script: Script, *, stream: bool) -> str:
-    function, more = CALLS[name]
+async def call(
+    upstream: Upstream, name: str, script: Script, *, stream: bool, said: str = "", **more: Any
+) -> str:
+    function, own = CALLS[name]
     token = upstream.say(script)
     base = upstream.url if name == "messages" else f"{upstream.url}/v1"
-    asked: dict[str, Any] = {**ASK, "api_base": base, "stream": stream, **more}
+    asked: dict[str, Any] = {**ASK, "api_base": base, "stream": stream, **own, **more}
+    prompt = f"{token} {said}"
     if name == "text":
-        asked["prompt"] = token
+        asked["prompt"] = prompt
     elif name == "responses":
-        asked["input"] = token
+        asked["input"] = prompt
     else:
-        asked["messages"] = [{"role": "user", "content": token}]
+        asked["messages"] = [{"role": "user", "content": prompt}]
     answer = await function(**asked)
     if stream:
         _ = [item async for item in answer]
@@ -125,17 +130,33 @@ async def test_loggers_receive_what_the_guard_lets_through(upstream: Upstream, r
     assert standard["model"] == "gpt-4o"
 
 
-@pytest.mark.parametrize("inputs", [True, False])
+TOOL = {"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {}}}}
+
+
+def requested(name: str, text: str) -> dict[str, Any]:
+    """What a request says besides its prompt."""
+    return {
+        "chat": {"tools": [{**TOOL, "function": {**TOOL["function"], "description": text}}]},
+        "text": {"suffix": text},
+        "responses": {"instructions": text},
+        "messages": {"system": text},
+    }[name]
+
+
+@pytest.mark.parametrize("stream", [True, False])
+@pytest.mark.parametrize("name", list(CALLS))
 async def test_the_request_is_guarded_too_unless_told_otherwise(
-    upstream: Upstream, recorded: Recorded, inputs: bool
+    upstream: Upstream, recorded: Recorded, monkeypatch: pytest.MonkeyPatch, name: str, stream: bool
 ) -> None:
-    canary = Canary(("inputs", inputs))
-    litellm.callbacks = [StreamGuardLogger(GUARD, inputs=inputs), Recorder()]
-    token = upstream.say(Script(content="Yes."))
-    asked = {**ASK, "api_base": f"{upstream.url}/v1"}
-    await litellm.acompletion(**asked, messages=[{"role": "user", "content": f"{token} {canary.text}"}])
-    lines = [x for x in await recorded.wait(token, "async_success") if x["event"] == "async_success"]
-    assert bool(seen(canary, lines)) is not inputs
+    monkeypatch.setattr(litellm, "log_raw_request_response", True)
+    for inputs in (False, True):
+        canary = Canary(("inputs", name, stream, inputs))
+        litellm.callbacks = [StreamGuardLogger(GUARD, inputs=inputs), Recorder()]
+        litellm.input_callback.clear()
+        more = requested(name, canary.text)
+        token = await call(upstream, name, Script(content="Yes."), stream=stream, said=canary.text, **more)
+        lines = await recorded.wait(token, "pre_api_call", "async_success")
+        assert bool(seen(canary, lines)) is not inputs, seen(canary, lines)
 
 
 async def test_loggers_of_synchronous_calls(upstream: Upstream, recorded: Recorded) -> None:
@@ -147,10 +168,47 @@ async def test_loggers_of_synchronous_calls(upstream: Upstream, recorded: Record
         pass
     lines = await recorded.wait(token, "success", "async_stream")  # the latter for each piece
     (line,) = [x for x in lines if x["event"] == "success"]
-    assert not seen(canary, [line])
     assert line["answer"]["choices"][0]["message"]["content"] == GUARD.scrub(canary.text)
-    # Another thread fills the `kwargs` of the pieces with the whole answer, and guards it right after.
-    assert not seen(canary, [{**x, "kwargs": None} for x in lines])
+    assert not seen(canary, lines)
+
+
+@pytest.mark.parametrize("guarded", [True, False])
+async def test_a_logger_of_pieces_never_gets_the_whole_as_it_came(
+    upstream: Upstream, recorded: Recorded, monkeypatch: pytest.MonkeyPatch, guarded: bool
+) -> None:
+    """One thread writes the answer into the details that another is just handing to a logger."""
+    written, looked = threading.Event(), threading.Event()
+    wholes: set[int] = set()
+    build, listed = Logging._build_standard_logging_payload, Logging.get_combined_callback_list
+
+    def building(self: Logging, answer: Any, *args: Any, **more: Any) -> Any:
+        if isinstance(answer, litellm.ModelResponse):
+            wholes.add(threading.get_ident())
+        return build(self, answer, *args, **more)
+
+    def listing(self: Logging, *args: Any, **more: Any) -> Any:
+        if threading.get_ident() in wholes:  # it has written all it writes, and calls the hooks next
+            written.set()
+            looked.wait(10)
+        return listed(self, *args, **more)
+
+    class Slow(Recorder):
+        async def async_log_stream_event(self, *args: Any, **more: Any) -> None:
+            written.wait(10)
+            await super().async_log_stream_event(*args, **more)
+            looked.set()
+
+    monkeypatch.setattr(Logging, "_build_standard_logging_payload", building)
+    monkeypatch.setattr(Logging, "get_combined_callback_list", listing)
+    canary = Canary("pieces")
+    litellm.callbacks = [StreamGuardLogger(GUARD), Slow()] if guarded else [Slow()]
+    token = upstream.say(Script(content=canary.text, cut=20))
+    asked: dict[str, Any] = {**ASK, "api_base": f"{upstream.url}/v1", "stream": True}
+    for _ in litellm.completion(**asked, messages=[{"role": "user", "content": token}]):
+        pass
+    lines = await recorded.wait(token, "success", "async_stream")
+    assert bool(seen(canary, [line for line in lines if line["event"] == "async_stream"])) is not guarded
+    assert not (guarded and seen(canary, lines))
 
 
 async def test_loggers_of_a_call_that_failed(upstream: Upstream, recorded: Recorded) -> None:

@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from streamguard import End
+
 from .proxies import Proxy, configuration, guardrail, started, up
 from .support import GUARD, POLICY, Canary, content, frames, joined, strings
 from .upstream import Script, Upstream
@@ -283,15 +285,17 @@ def test_an_upstream_that_says_it_in_an_error(
 @pytest.mark.parametrize("end", ["no_reason", "usage_only", "silent", "length"])
 def test_odd_ends(proxies: Proxies, upstream: Upstream, end: str) -> None:
     canary = Canary(end)
-    token = upstream.say(Script(content=canary.text, end=end))
-    answer = proxies.guarded.post(*asked("chat", token, stream=True, n=1))
-    assert answer.text.rstrip().endswith("data: [DONE]")
-    events = frames(answer.content)
-    assert not canary.seen_in([answer.text, *joined(events).values()])
-    if end != "silent":
-        expected = GUARD.scrub(canary.text).removesuffix("<" if end == "length" else "")
-        assert content(events).startswith(expected.removesuffix("<"))
-        assert [c["finish_reason"] for e in events for c in e["choices"] if c.get("finish_reason")]
+    whole = end == "usage_only"
+    text = canary.text if whole else f"{canary.text} {canary.key[:14]}"
+    for proxy in (proxies.guarded, proxies.logger):
+        token = upstream.say(Script(content=text, end=end))
+        answer = proxy.post(*asked("chat", token, stream=True, n=1))
+        assert answer.text.rstrip().endswith("data: [DONE]")
+        events = frames(answer.content)
+        assert not canary.seen_in([answer.text, *joined(events).values()])
+        if end != "silent":
+            assert content(events) == GUARD.scrub(text, end=End.COMPLETE if whole else End.TRUNCATED)
+            assert [c["finish_reason"] for e in events for c in e["choices"] if c.get("finish_reason")]
 
 
 def test_a_rule_that_blocks_by_request(

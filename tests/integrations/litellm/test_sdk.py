@@ -274,9 +274,33 @@ async def test_odd_ends(upstream: Upstream, end: str) -> None:
         **ask(upstream, Script(content=canary.text, end=end), stream=True), guard=GUARD
     )
     chunks = [chunk async for chunk in stream]
-    ended = End.TRUNCATED if end == "length" else End.COMPLETE  # LiteLLM says "stop" where nothing was said
+    ended = End.COMPLETE if end == "usage_only" else End.TRUNCATED
     assert content(chunks) == GUARD.scrub(canary.text, end=ended)
     assert [c.choices[0].finish_reason for c in chunks if c.choices and c.choices[0].finish_reason]
+
+
+@pytest.mark.parametrize("way", ["chat", "usage", "synchronous", "router"])
+async def test_without_a_finish_reason_of_the_provider_a_text_has_broken_off(
+    upstream: Upstream, way: str
+) -> None:
+    """LiteLLM makes up a `stop`: what could have become a secret must not come out for that."""
+    canary = Canary(("no reason", way))
+    script = Script(content="Said, " + canary.key[:14], end="no_reason")
+    asked = ask(upstream, script, stream=True)
+    if way == "usage":
+        asked |= {"stream_options": {"include_usage": True}}
+    if way == "synchronous":
+        chunks = list(completion(**asked, guard=GUARD))
+    elif way == "router":
+        params = {**ASK, "api_base": asked["api_base"]}
+        router = litellm.Router(model_list=[{"model_name": "m", "litellm_params": params}])
+        stream = await router.acompletion(model="m", messages=asked["messages"], stream=True)
+        chunks = [chunk async for chunk in guard_stream(stream, GUARD)]
+    else:
+        chunks = [chunk async for chunk in await acompletion(**asked, guard=GUARD)]
+    assert content(chunks) == "Said, "
+    assert any(chunk.choices[0].finish_reason == "stop" for chunk in chunks)
+    assert way != "usage" or chunks[-1].usage.total_tokens
 
 
 async def test_a_stray_piece_of_bytes_is_guarded() -> None:
