@@ -14,20 +14,20 @@ chunks are merged, and a missing `index` would make a second block of it.
 from __future__ import annotations
 
 import copy
-from typing import Any, cast
+from typing import Any
 
 from langchain_core.messages import AIMessageChunk
 from langchain_core.outputs import ChatGenerationChunk
 
 from streamguard import End
 from streamguard_langchain.messages import changed_parts, with_message, with_parts
-from streamguard_langchain.places import Key, grafted
+from streamguard_langchain.places import grafted
 from streamguard_langchain.settings import Settings, end_of_stream, reason_of
+from streamguard_langchain.shapes import is_dict
 from streamguard_langchain.texts import Texts
 
 __all__ = ["ChunkGuard"]
 
-_CONTENT: Key = ("content",)
 _PLAIN = frozenset({"model_name", "model_provider", "output_version"})  # metadata of chunks that only go on
 _CARRIED = ("model_provider", "output_version")  # what tells how to read the content; never doubled
 
@@ -70,9 +70,10 @@ class ChunkGuard:
                 return self._after(chunk)
             if not self._known and message.response_metadata:
                 self._known.update(message.response_metadata)
-            texts = self._texts
-            open_lane = _CONTENT in texts.places  # all that is to be said of the lane has been said then
-            shown = texts.lanes.feed(_CONTENT, content) if open_lane else texts.content(content, None)
+            plain = self._texts.plain
+            if plain is None:
+                return self._any(chunk)
+            shown = self._texts.lanes.feed(plain, content)
             shown_chunk = chunk if shown == content else _with_text(chunk, shown)
             return self._gone_on(shown_chunk) if self._waiting else [shown_chunk]
         return self._any(chunk)
@@ -123,19 +124,17 @@ class ChunkGuard:
         """Close all lanes; what stands in one block, or in one call of a tool, leaves in one chunk."""
         held: dict[tuple[Any, ...], dict[str, Any]] = {}
         texts = self._texts
-        for key in cast("tuple[Key, ...]", texts.lanes.open):
-            in_block = key[0] == "content" and key != _CONTENT
-            place, text = texts.flush(key, texts.block_end(key[1], end) if in_block else end)
-            if not text:
-                continue
-            field, value = str(key[0]), grafted(place, text)
-            parts = held.setdefault(key[1:2] if field != "additional_kwargs" else (field,), {})
-            if field == "additional_kwargs" and field in parts:
-                parts[field] = {**parts[field], **value}
-            elif field in parts:
-                parts[field] = [*parts[field], *value]
-            else:
-                parts[field] = value
+        for lane in list(texts.places):
+            for place, text in texts.flush(lane, end):
+                field, value = str(lane[0]), grafted(place, text)
+                in_call = field != "additional_kwargs" and not isinstance(value, str)
+                parts = held.setdefault(lane[1:2] if in_call else (field,), {})
+                if field not in parts:
+                    parts[field] = value
+                elif is_dict(value):
+                    parts[field] = {**parts[field], **value}
+                else:
+                    parts[field] += value
         return [_tail(parts, self._last) for parts in held.values() if self._last is not None]
 
 

@@ -11,7 +11,7 @@ from streamguard import Transformer
 from streamguard.session import FindingHandler
 from streamguard_langchain.free import FreeData
 
-__all__ = ["guard_inputs"]
+__all__ = ["guard_inputs", "is_asked"]
 
 _ROLES = frozenset({"human", "user", "tool", "function"})
 
@@ -29,11 +29,15 @@ def guard_inputs(
     return [_guarded(message, guard, on_finding) for message in messages]
 
 
-def _guarded(message: BaseMessage, guard: Transformer, on_finding: FindingHandler | None) -> BaseMessage:
-    ours = isinstance(message, HumanMessage | ToolMessage | FunctionMessage) or (
+def is_asked(message: BaseMessage, /) -> bool:
+    """Tell whether a message is a tool's result or a person's: of these each block is a text of its own."""
+    return isinstance(message, HumanMessage | ToolMessage | FunctionMessage) or (
         isinstance(message, ChatMessage) and message.role in _ROLES
     )
-    if not ours:
+
+
+def _guarded(message: BaseMessage, guard: Transformer, on_finding: FindingHandler | None) -> BaseMessage:
+    if not is_asked(message):
         return message
     content: Any = message.content
     safe = FreeData(guard, on_finding=on_finding, urls=False).guarded(content)

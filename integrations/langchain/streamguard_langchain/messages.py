@@ -15,6 +15,7 @@ from langchain_core.messages import AIMessageChunk, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult, Generation, LLMResult
 
 from streamguard import End
+from streamguard_langchain.inputs import is_asked
 from streamguard_langchain.settings import Settings, end_of, reason_of
 from streamguard_langchain.texts import Texts
 
@@ -63,7 +64,7 @@ def guard_message(
     if end is None:
         reason = reason_of({**(metadata or {}), **message.response_metadata})
         end = end_of(reason, calls_tools=bool(getattr(message, "tool_calls", None)))
-    texts = Texts(settings, json_content=json_content)
+    texts = Texts(settings, json_content=json_content, apart=is_asked(message))
     return with_parts(message, changed_parts(message, texts, end, whole=True))
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
-__all__ = ["Key", "Place", "grafted"]
+__all__ = ["Key", "Place", "appended", "grafted"]
 
 Key = tuple[str | int, ...]
 """Names a lane: the field of the message, then names and indices."""
@@ -21,6 +22,15 @@ def grafted(place: Place, text: str) -> Any:
     """
     value, path = place
     return _graft(value, path, text)
+
+
+def appended(value: Any, path: tuple[str | int, ...], text: str) -> Any:
+    """Copy a value with this text behind the one at the end of the way."""
+    if not path:
+        return value + text
+    made: Any = copy.copy(value)
+    made[path[0]] = appended(value[path[0]], path[1:], text)
+    return made
 
 
 def _graft(value: Any, path: tuple[str | int, ...], text: str, *, item: bool = False) -> Any:

@@ -5,36 +5,38 @@ The same walk serves chunks and whole messages. A lane is named by the way to it
 stand at the same place are joined. Of a whole message every text ends; of a chunk only those
 whose end can be told from it.
 
-A block of content that has one of a tool behind it ends as before a tool call, and the last the way
-the response does, like all texts that are in no block. None is closed before the response ends:
-providers may take turns between blocks, and a text that is closed too early has been cut.
+Blocks of content that are one text share a lane: `Blocks` says which. None is closed before the
+response ends: providers may take turns between blocks, and a text that is closed too early has been cut.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
-from streamguard import End
-from streamguard.adapting import JsonLane, Lanes, Unchanged, guard_object
+from streamguard import End, Finding
+from streamguard.adapting import JsonLane, LaneFinding, Lanes, Unchanged, guard_object
+from streamguard_langchain.blocks import Blocks, is_named, kind_of
 from streamguard_langchain.free import FreeData
 from streamguard_langchain.kinds import is_identifier, is_kept_in
-from streamguard_langchain.places import Key, Place
+from streamguard_langchain.places import Key, Place, appended, grafted
 from streamguard_langchain.settings import (
     Role,
     Settings,
     block_role,
     is_kept,
     is_sealed,
-    is_tool_block,
     role_of,
 )
 from streamguard_langchain.shapes import index_of, is_dict, is_list
 
-__all__ = ["Texts"]
+__all__ = ["Piece", "Texts", "is_signed", "unsigned"]
 
 _SIGNATURES = ("signature", "thought_signature")
 _DROPPED: Any = object()
+
+Piece = tuple[Place, str]
+"""A text, and where it stands."""
 
 
 class Texts:
@@ -43,19 +45,35 @@ class Texts:
     *Memory*: the sessions, and for each open lane the field of the chunk it was last seen in.
     """
 
-    __slots__ = ("_answering", "_calls", "_count", "_guards", "_settings", "_unchanged", "lanes", "places")
+    __slots__ = (
+        "_answering",
+        "_count",
+        "_guards",
+        "_late",
+        "_owed",
+        "_settings",
+        "_stands",
+        "_unchanged",
+        "blocks",
+        "lanes",
+        "places",
+        "plain",
+    )
 
-    def __init__(self, settings: Settings, *, json_content: bool = False) -> None:
+    def __init__(self, settings: Settings, *, json_content: bool = False, apart: bool = False) -> None:
         """Begin a response.
 
         Args:
             settings: what the user has chosen.
             json_content: the answer is JSON (a structured output): only its strings are guarded.
+            apart: each block of content is a text of its own.
         """
         guard = settings.guard
         self._settings = settings
-        self.lanes = Lanes(guard, on_finding=settings.on_finding)
+        self.lanes = Lanes(guard, on_finding=self._found)
         self.places: dict[Key, Place] = {}
+        self.blocks = Blocks(apart=apart)
+        self.plain: Key | None = None  # the lane of content that is one string, while nothing else comes
         self._guards: dict[Role, Any] = {
             "text": JsonLane(guard) if json_content else guard,
             "reasoning": guard,
@@ -65,32 +83,36 @@ class Texts:
         }
         self._answering: set[Key] = set()  # the calls whose arguments are a structured output
         self._unchanged: dict[Key, Unchanged] = {}
-        self._calls: dict[str | int, bool] = {}  # the blocks of content, and whether they call a tool
+        self._stands: dict[Key, Key] = {}  # the way to the text that a lane was last fed
+        self._owed: dict[Key, list[tuple[Place, int]]] = {}  # what of a lane is held of blocks it has left
+        self._late: list[Piece] = []
         self._count = 0
 
     def content(self, content: Any, end: End | None, *, whole: bool = False) -> Any:
         """Guard the content of a message; `end` is `None` while the stream goes on."""
         if isinstance(content, str):
-            return self.text(("content",), (content, ()), content, "text", end)
-        keys = [_block_key(block, position, whole=whole) for position, block in enumerate(content)]
-        for key, block in zip(keys, content, strict=True):
-            self._calls.setdefault(key, is_dict(block) and is_tool_block(block.get("type")))
-        shown: list[Any] = []
-        for position, (key, block) in enumerate(zip(keys, content, strict=True)):
-            ends = None if end is None else self.block_end(key, end)
-            new = self._block(("content", key), block, (content, (position,)), ends)
-            if new is not _DROPPED:
-                shown.append(new)
-        same = len(shown) == len(content) and all(new is old for new, old in zip(shown, content, strict=True))
-        return content if same else shown
+            return self._string(content, end) if content else content
+        self.plain = None
+        news: list[Any] = []
+        for position, block in enumerate(content):
+            name = self.blocks.begin(position if whole else index_of(block), kind_of(block))
+            new = self._block(("content", name), block, (content, (position,)))
+            for place, text in self.before():
+                news = appended(news, place[1], text) if whole else [*news, *grafted(place, text)]
+            news.append(new)
+        if end is not None:
+            for lane in [lane for lane in self.places if lane[0] == "content"]:
+                for (_, path), text in self.flush(lane, end):
+                    news = appended(news, path, text)
+        shown = [new for new in news if new is not _DROPPED]
+        return content if shown == content else shown
 
-    def block_end(self, key: str | int, end: End) -> End:
-        """Tell how a block of content ends, in a response that ends like this."""
-        order = list(self._calls)
-        following = order[order.index(key) + 1 :]
-        if not following or _goes_on(key):
-            return end
-        return End.TOOL_CALL if self._calls[following[0]] else End.COMPLETE
+    def _string(self, content: str, end: End | None) -> str:
+        key: Key = ("content", self.blocks.begin(None, "text"))
+        shown = self.text(key, (content, ()), content, "text", end)
+        self.plain = self.blocks.lane(key, content)
+        before = "".join(text for _, text in self.before())
+        return before + shown if before else shown
 
     def fields(self, values: Mapping[str, Any], key: Key, end: End | None, *, whole: bool) -> dict[str, Any]:
         """Guard `additional_kwargs`; return the fields that change."""
@@ -153,12 +175,25 @@ class Texts:
         """Tell whether a field has been dropped."""
         return value is _DROPPED
 
-    def flush(self, key: Key, end: End) -> tuple[Place, str]:
-        """Close a lane; return where its text stood, and what it held."""
-        text = self.lanes.flush(key, end)
-        if text and key in self._unchanged:
-            self._unchanged[key].passed("", text)
-        return self.places.pop(key), text
+    def flush(self, lane: Key, end: End) -> list[Piece]:
+        """Close a lane of a response that ends like this; return what it held, and where that stood."""
+        place = self.places[lane]
+        text = self._rest(lane, end)
+        return [*self.late(), (place, text)] if text else self.late()
+
+    def late(self) -> list[Piece]:
+        """Return what has been shown since this was asked last of blocks that their text has left."""
+        late, self._late = self._late, []
+        return late
+
+    def before(self) -> list[Piece]:
+        """Return what comes before a text that has just gone on: the rest of texts it follows, and `late`."""
+        over = [lane for lane in self.blocks.over() if lane in self.places]
+        return [*(piece for lane in over for piece in self.flush(lane, End.COMPLETE)), *self.late()]
+
+    def held(self) -> list[Place]:
+        """Where texts stand that have not ended, and where what is held of them stood."""
+        return [*self.places.values(), *(place for owed in self._owed.values() for place, _ in owed)]
 
     def leaves(self, name: str, value: Any) -> Any:
         """Guard what came whole, string by string."""
@@ -168,32 +203,29 @@ class Texts:
         self._count -= 1
         return self._count
 
-    def _block(self, key: Key, block: Any, place: Place, end: End | None) -> Any:
+    def _block(self, key: Key, block: Any, place: Place) -> Any:
         """Guard a block of content, or a bare string among the blocks."""
         if isinstance(block, str):
-            return self.text(key, place, block, "text", end)
+            return self.text(key, place, block, "text", None)
         if not is_dict(block):
             return block
         role = block_role(block.get("type"))
         if role == "reasoning":
             if self._settings.reasoning == "drop":
                 return _DROPPED
-            return self._reasoning(key, block, place, end)
-        return self._walk(block, key, place, role, end)
+            return self._reasoning(key, block, place)
+        return self._walk(block, key, place, role, None)
 
-    def _reasoning(self, key: Key, block: dict[str, Any], place: Place, end: End | None) -> Any:
+    def _reasoning(self, key: Key, block: dict[str, Any], place: Place) -> Any:
         """A signature closes the reasoning it stands for, and is valid for that alone."""
         if self._settings.reasoning == "keep":
             return block
-        extras = block.get("extras")
-        signed = any(block.get(name) or (is_dict(extras) and extras.get(name)) for name in _SIGNATURES)
-        new = self._walk(block, key, place, "reasoning", End.COMPLETE if signed else end, signed=signed)
-        if not signed or all(same for lane, same in self._unchanged.items() if lane[: len(key)] == key):
-            return new
-        new = {name: value for name, value in new.items() if name not in _SIGNATURES}
-        if is_dict(extras):
-            new["extras"] = {name: value for name, value in extras.items() if name not in _SIGNATURES}
-        return new
+        if not is_signed(block):
+            return self._walk(block, key, place, "reasoning", None)
+        new = self._walk(block, key, place, "reasoning", End.COMPLETE)
+        self.blocks.sign()
+        same = all(same for text, same in self._unchanged.items() if text[: len(key)] == key)
+        return new if same else unsigned(new)
 
     def _walk(
         self,
@@ -204,13 +236,12 @@ class Texts:
         end: End | None,
         *,
         whole: bool = False,
-        signed: bool = False,
     ) -> Any:
         """Guard the texts inside a part; the part itself comes back if nothing in it changed."""
         if isinstance(value, str):
             if value.startswith("data:") and key[-1] in ("url", "image_url"):
                 return value
-            return self.text(key, place, value, role, end, signed=signed)
+            return self.text(key, place, value, role, end)
         if is_list(value):
             return self._items(value, key, place, role, end, whole=whole)
         if not is_dict(value):
@@ -232,9 +263,7 @@ class Texts:
                     changes[name] = new
                 continue
             lane = (*key, name)
-            new = self._walk(
-                item, lane, (root, (*path, name)), role_of(name, role), end, whole=whole, signed=signed
-            )
+            new = self._walk(item, lane, (root, (*path, name)), role_of(name, role), end, whole=whole)
             if new is not item:
                 changes[name] = new
         if not changes:
@@ -270,29 +299,29 @@ class Texts:
             return value if policy == "keep" else {}
         return guard_object(value, self._settings.for_tools, on_finding=self._settings.on_finding)
 
-    def text(
-        self, key: Key, place: Place, text: str, role: Role, end: End | None, *, signed: bool = False
-    ) -> str:
-        """Guard the next text of a lane.
+    def text(self, key: Key, place: Place, text: str, role: Role, end: End | None) -> str:
+        """Guard the next text at a place.
 
         Args:
-            key: the lane.
-            place: where the text stands; `flush` gives it back.
+            key: the way to it.
+            place: where it stands; `flush` gives it back.
             text: the text.
             role: what guard and what policy it is for.
-            end: how the lane ends with this text; `None` if it goes on.
-            signed: the text may be empty and nevertheless ends the lane.
+            end: how its lane ends with this text, even an empty one; `None` if it goes on.
+
+        Raises:
+            StreamGuardError: two blocks that are one text take turns.
         """
         policy = self._settings.policy(role)
         if policy != "guard":
             return text if policy == "keep" else ""
+        lane = self.blocks.lane(key, text) if key[0] == "content" else key
         shown = ""
         if text:
-            shown = self.lanes.feed(key, text, guard=self._guards[role])
-            self.places[key] = place
-        if end is not None and (text or signed) and key in self.places:
-            shown += self.lanes.flush(key, end)
-            del self.places[key]
+            self._enter(lane, key, place)
+            shown = self._own(lane, self.lanes.feed(lane, text, guard=self._guards[role]))
+        if end is not None and lane in self.places:
+            shown += self._rest(lane, end)
         if role == "reasoning":
             same = self._unchanged.get(key)
             if same is None:
@@ -300,17 +329,56 @@ class Texts:
             same.passed(text, shown)
         return text if shown == text else shown
 
+    def _enter(self, lane: Key, key: Key, place: Place) -> None:
+        """Note where a lane stands; what it holds of the block before belongs there."""
+        before = self._stands.get(lane)
+        if before != key:
+            owed = self._owed.get(lane, [])
+            held = self.lanes.pending(lane) - sum(count for _, count in owed)
+            if before is not None and held > 0 and is_named(before[1]):
+                self._owed[lane] = [*owed, (self.places[lane], held)]
+            self._stands[lane] = key
+        if not place[1]:  # content that is one string has no blocks
+            self._owed.pop(lane, None)
+        self.places[lane] = place
 
-def _block_key(block: Any, position: int, *, whole: bool) -> str | int:
-    """Name a block of content: by its index, else by its kind, for then it may go on in the next chunk."""
-    if whole:
-        return position
-    if not is_dict(block):
-        return "*"
-    index = index_of(block)
-    return f"*{block.get('type')}" if index is None else index
+    def _own(self, lane: Key, shown: str) -> str:
+        """Take out of what a lane shows what was held of other blocks; return the rest."""
+        owed = self._owed.get(lane)
+        while owed and shown:
+            place, count = owed.pop(0)
+            part, shown = shown[:count], shown[count:]
+            self._late.append((place, part))
+            if len(part) < count:
+                owed.insert(0, (place, count - len(part)))
+        return shown
+
+    def _rest(self, lane: Key, end: End) -> str:
+        if lane[0] == "content":
+            end = self.blocks.end(lane, end)
+        rest = self._own(lane, self.lanes.flush(lane, end))
+        del self.places[lane]
+        self._owed.pop(lane, None)
+        self._stands.pop(lane, None)
+        return rest
+
+    def _found(self, found: Finding) -> None:
+        """Something is taken out: what the lane held belongs no more to one block or the other."""
+        if isinstance(found, LaneFinding):
+            self._owed.pop(cast("Key", found.lane), None)
+        if self._settings.on_finding is not None:
+            self._settings.on_finding(found)
 
 
-def _goes_on(key: str | int) -> bool:
-    """Tell whether blocks of that name are one text, whatever comes between."""
-    return isinstance(key, str) and key.startswith("*")
+def is_signed(block: Mapping[str, Any]) -> bool:
+    """Tell whether a block of reasoning has a signature."""
+    extras = block.get("extras")
+    return any(block.get(name) or (is_dict(extras) and extras.get(name)) for name in _SIGNATURES)
+
+
+def unsigned(block: dict[str, Any]) -> dict[str, Any]:
+    """Copy a block of reasoning without its signature."""
+    made = {name: value for name, value in block.items() if name not in _SIGNATURES}
+    if is_dict(extras := block.get("extras")):
+        made["extras"] = {name: value for name, value in extras.items() if name not in _SIGNATURES}
+    return made

@@ -99,7 +99,10 @@ def guard_model(
         on_finding: called with each finding.
 
     Returns:
-        A chat model like the given one. A guarded model is returned as it is.
+        A chat model like the given one. A guarded model is returned as it is. Its text is what
+        the guard makes of the text of the model inside, which its blocks of text are together,
+        until one calls a tool; likewise its reasoning. Calls raise `StreamGuardError` where pieces of
+        two such blocks come in turns.
 
     Raises:
         TypeError: it cannot be seen where in `model` the models are; the message says what to do.

@@ -196,6 +196,24 @@ def blocks_fake() -> Fake:
     return Fake(chunks=chunks, message=message)
 
 
+def spans_fake() -> Fake:
+    """Blocks that cut a text and its reasoning wherever they like, as citations do."""
+    said: list[tuple[str, str]] = [
+        *(("reasoning", part) for part in (REASONING[:15], REASONING[15:])),
+        *(("text", part) for part in (TEXT[:7], TEXT[7:35], TEXT[35:52], TEXT[52:])),
+    ]
+    whole: list[dict[str, Any]] = [{"type": kind, kind: part} for kind, part in said]
+    parts = [
+        {"type": kind, kind: piece, "index": at}
+        for at, (kind, part) in enumerate(said)
+        for piece in pieces(part)
+    ]
+    return Fake(
+        chunks=[AIMessageChunk(content=[part], id="s1") for part in parts],
+        message=AIMessage(content=list[Any](whole), id="s1"),
+    )
+
+
 def sse(events: list[tuple[str | None, dict[str, Any]]], *, done: bool = False) -> bytes:
     frames = [(f"event: {name}\n" if name else "") + f"data: {json.dumps(data)}\n\n" for name, data in events]
     return "".join([*frames, "data: [DONE]\n\n" if done else ""]).encode()
@@ -405,6 +423,7 @@ SOURCES: dict[str, Callable[[], BaseChatModel]] = {
     "fake-stops": stopping_fake,
     "fake-kwargs": kwargs_fake,
     "fake-blocks": blocks_fake,
+    "fake-spans": spans_fake,
     "fake-router": FakeRouter,
     "openai": lambda: openai_model(chat_completion, logprobs=True, stream_usage=True),
     "openai-streaming": lambda: openai_model(chat_completion, streaming=True),

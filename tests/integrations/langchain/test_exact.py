@@ -15,7 +15,7 @@ from streamguard_langchain import guard_model
 from streamguard import Redactor
 
 from .paths import gathered, leaks
-from .sources import ARGUMENTS, EVERY_SOURCE, GUARD, REASONING, SOURCES, TEXT, Fake, pieces, text_fake
+from .sources import ARGUMENTS, EVERY_SOURCE, GUARD, REASONING, SOURCES, TEXT, Fake, text_fake
 
 pytestmark = pytest.mark.filterwarnings("ignore::langchain_core._api.beta_decorator.LangChainBetaWarning")
 GUARDED_ARGUMENTS = {"note": "ok", "password": "[REDACTED:secret-literal:f5589357]", "n": [1, 2.5]}
@@ -182,28 +182,6 @@ def test_streams_do_not_influence_each_other() -> None:
         return await asyncio.gather(*(gathered(model.astream("x")) for _ in range(20)))
 
     assert {joined(chunks).content for chunks in asyncio.run(many())} == {GUARD.scrub(TEXT)}
-
-
-def test_a_block_before_a_tool_ends_there_and_text_of_different_blocks_stays_apart() -> None:
-    parts: list[dict[str, Any]] = [
-        {"type": "text", "text": "one <", "index": 0},
-        {"type": "text", "text": "two <", "index": 1},
-        {"type": "tool_call_chunk", "id": "c", "name": "n", "args": "{}", "index": 2},
-    ]
-    chunks = [AIMessageChunk(content=[part], id="r") for part in parts]
-    shown = list(guard_model(Fake(chunks=chunks), GUARD).stream("x"))
-    texts = [(block["index"], block["text"]) for c in shown for block in c.content if block.get("text")]
-    assert texts == [(0, "one "), (1, "two "), (0, "<"), (1, "<")]
-    assert [block["index"] for block in joined(shown).content] == [0, 1, 2]
-
-
-def test_blocks_may_take_turns() -> None:
-    parts: list[dict[str, Any]] = []
-    for piece in pieces(TEXT):
-        parts += [{"type": "text", "text": piece, "index": 0}, {"type": "text", "text": "z. ", "index": 1}]
-    model = guard_model(Fake(chunks=[AIMessageChunk(content=[part], id="r") for part in parts]), GUARD)
-    whole = joined(list(model.stream("x")))
-    assert [block["text"] for block in whole.content] == [GUARD.scrub(TEXT), "z. " * len(pieces(TEXT))]
 
 
 @pytest.mark.parametrize("kind", [AIMessage, AIMessageChunk])
