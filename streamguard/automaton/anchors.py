@@ -20,7 +20,7 @@ from streamguard.automaton.nodes import (
     Repeat,
 )
 
-__all__ = ["Anchors", "anchors", "exact", "members", "prefix_length", "width"]
+__all__ = ["Anchors", "Known", "anchors", "exact", "members", "prefix_length", "width"]
 
 MAX_STRINGS = 64
 """Most literals one stretch of a pattern may stand for (case variants count)."""

@@ -10,11 +10,12 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
+from functools import reduce
 from typing import TYPE_CHECKING, NamedTuple
 
 from streamguard.automaton.anchors import Anchors, anchors
 from streamguard.automaton.nodes import MAX_LOOK_BEHIND, Node
-from streamguard.automaton.probe import Probe, probe
+from streamguard.automaton.probe import Beginning, probe
 from streamguard.automaton.runs import LENGTH, Run, clusters, run
 
 if TYPE_CHECKING:
@@ -53,17 +54,16 @@ class Hit:
 
     Args:
         owners: bits of the patterns that require it, and of those that have anchors in common.
-        beginnings: how these begin.
         lead: most characters between the start of their matches and the anchor.
+        probes: how these begin, and how far before the anchor.
     """
 
-    __slots__ = ("_probe", "lead", "owners", "reach")
+    __slots__ = ("_probes", "lead", "owners")
 
-    def __init__(self, owners: int, beginnings: Sequence[Probe], lead: int) -> None:
+    def __init__(self, owners: int, lead: int, probes: Sequence[tuple[int, re.Pattern[str]]]) -> None:
         self.owners = owners
         self.lead = lead
-        self.reach = max(beginning.most for beginning in beginnings) + 1
-        self._probe = re.compile("|".join(sorted({beginning.source for beginning in beginnings})))
+        self._probes = [(before, probe.match) for before, probe in probes]
 
     def may_begin(self, data: str, begin: int, position: int) -> bool:
         """Whether a match may begin so that the anchor at `begin` is its own.
@@ -71,14 +71,13 @@ class Hit:
         What is written before `position` may not be what stands there: a value may have been
         replaced.
         """
-        first = begin - self.lead
-        end = begin + self.reach
-        if first < position + MAX_LOOK_BEHIND or end > len(data):
+        if begin - self.lead < position + MAX_LOOK_BEHIND:
             return True
-        if first == begin:
-            return self._probe.match(data, begin) is not None
-        found = self._probe.search(data, first, end)
-        return found is not None and found.start() <= begin
+        for before, match in self._probes:
+            for start in range(begin - before, begin + 1):
+                if match(data, start) is not None:
+                    return True
+        return False
 
 
 def _run_instead(node: Node, found: Anchors | None) -> Run | None:
@@ -126,9 +125,10 @@ class Prefilter:
         self._owners = [tuple(owners[string]) for string in self._sorted]
         self._families = _families([*self._owners, *(cluster.owners for cluster in self._clusters)])
         self._by_owners: dict[tuple[int, ...], Hit] = {}
-        leads = [one.lead if one else 0 for one in used]
-        self._leads = [max(leads[number] for number in numbers) for numbers in self._owners]
-        self._probes: dict[int, Probe] = {}
+        self._own_leads = [one.lead if one else 0 for one in used]
+        self._leads = [max(self._own_leads[number] for number in numbers) for numbers in self._owners]
+        self._probes: dict[int, Beginning] = {}
+        self._together: dict[tuple[int, ...], re.Pattern[str]] = {}
         self._beginnings = {string[: TAIL + 1] for string in self.strings if len(string) > TAIL + 1}
         # How far from the end of a text those may begin whose anchor may be missing; near ones, far ones.
         self._cut = [(0, 0), (0, 0)]
@@ -218,12 +218,11 @@ class Prefilter:
     def _runs(self, number: int, data: str, position: int, origin: int, until: int) -> Iterator[int]:
         """Where the runs of a cluster begin; no probe is asked where it could not see all that counts."""
         cluster = self._clusters[number]
-        reach = (self._hits.get(~number) or self._hit(~number)).reach
+        if ~number not in self._hits:
+            self._hit(~number)
         first = min(max(origin, position + MAX_LOOK_BEHIND), until)
-        last = max(min(until, len(data) - reach), first)
         yield from cluster.find(data, origin, first)
-        yield from cluster.find_probed(data, first, last, reach)
-        yield from cluster.find(data, last, until)
+        yield from cluster.find_probed(data, first, until)
 
     def _tail(self, data: str) -> list[Stop]:
         """Where something may begin that the end of the data cuts off; the first one last.
@@ -250,17 +249,27 @@ class Prefilter:
         owners = self._owners[anchor] if anchor >= 0 else self._clusters[~anchor].owners
         hit = self._by_owners.get(owners)
         if hit is None:
+            alike: dict[tuple[int, str], list[int]] = {}
             for owner in owners:
                 if owner not in self._probes:
                     self._probes[owner] = probe(self._nodes[owner])
-            probes = [self._probes[owner] for owner in owners]
+                first = next(iter(self._probes[owner]), "")
+                alike.setdefault((self._own_leads[owner], first), []).append(owner)
             if anchor < 0:
-                sources = {owner: self._probes[owner].source for owner in owners}
-                self._clusters[~anchor].probe(sources)
+                self._clusters[~anchor].probe({owner: self._probes[owner].source for owner in owners})
             lead = self._leads[anchor] if anchor >= 0 else 0
-            hit = self._by_owners[owners] = Hit(self._families[owners[0]], probes, lead)
+            probes = [(before, self._probe(tuple(numbers))) for (before, _), numbers in alike.items()]
+            hit = self._by_owners[owners] = Hit(self._families[owners[0]], lead, probes)
         self._hits[anchor] = hit
         return hit
+
+    def _probe(self, owners: tuple[int, ...]) -> re.Pattern[str]:
+        """How matches of patterns begin that begin alike."""
+        found = self._together.get(owners)
+        if found is None:
+            beginning = reduce(Beginning.merged, (self._probes[owner] for owner in owners))
+            found = self._together[owners] = re.compile(beginning.source)
+        return found
 
     def _search(self, text: str) -> list[tuple[int, int, int]]:
         """The anchors in a text: which, where it begins, where it ends; in the order of their ends."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from math import prod
 from typing import NamedTuple
 
@@ -17,10 +18,12 @@ from streamguard.automaton.nfa import Nfa
 from streamguard.automaton.nodes import CharSet, Node
 from streamguard.automaton.reach import sets_read, spread, successors
 
-__all__ = ["LENGTH", "Cluster", "Run", "clusters", "one_of", "run"]
+__all__ = ["LENGTH", "Cluster", "Run", "characters", "clusters", "one_of", "run"]
 
 LENGTH = 12
 """Most characters of a beginning that are looked at."""
+REACH = 256
+"""Characters beyond those in which runs are looked for that probes see."""
 TELLING = 0.003
 """The share of places at which a run may begin by chance, if every character were as frequent."""
 BEYOND = frozenset(["\\x80-\\U0010ffff"])
@@ -50,11 +53,9 @@ def run(node: Node, instead: Anchors | None) -> Run | None:
     while len(sets) < LENGTH and not any(nfa.accept[state] is not None for state in states):
         mask = sets_read(nfa, states)
         read = {charset for number, charset in charsets.items() if mask >> number & 1}
-        chars = frozenset[str]().union(*map(_members, read))
-        if not all(map(_listed, read)):
-            if not sets:
-                return None
-            chars |= BEYOND
+        chars = frozenset[str]().union(*map(characters, read))
+        if not sets and chars & BEYOND:
+            return None
         sets.append(chars)
         states = spread(nfa, successors(nfa, states))
     found = Run(tuple(sets))
@@ -93,9 +94,9 @@ class Cluster:
         """Where a run begins, from `begin` up to before `until`."""
         return _starts(self._plain, data, begin, until, LENGTH)
 
-    def find_probed(self, data: str, begin: int, until: int, reach: int) -> Iterator[int]:
-        """Where a run begins that a probe does not refuse; probes read up to `reach` characters."""
-        return _starts(self._probed, data, begin, until, reach)
+    def find_probed(self, data: str, begin: int, until: int) -> Iterator[int]:
+        """Where a run begins that a probe does not refuse."""
+        return _starts(self._probed, data, begin, until, REACH)
 
     def _compiled(self, probes: Mapping[int, str]) -> re.Pattern[str]:
         beginnings: dict[tuple[frozenset[str], ...], set[str]] = {}
@@ -149,6 +150,9 @@ def _listed(charset: CharSet) -> bool:
     )
 
 
-def _members(charset: CharSet) -> frozenset[str]:
+@lru_cache(maxsize=4096)
+def characters(charset: CharSet) -> frozenset[str]:
+    """The ASCII characters of a set; and `BEYOND`, if there may be others."""
     test = re.compile(charset.source, charset.flags).fullmatch
-    return frozenset(char for char in map(chr, range(128)) if test(char))
+    found = frozenset(char for char in map(chr, range(128)) if test(char))
+    return found if _listed(charset) else found | BEYOND
