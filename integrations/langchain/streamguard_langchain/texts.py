@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, cast
 
-from streamguard import End, Finding
+from streamguard import End, Finding, Transformer
 from streamguard.adapting import JsonLane, LaneFinding, Lanes, Unchanged, guard_object
 from streamguard_langchain.blocks import Blocks, is_named, kind_of
 from streamguard_langchain.free import FreeData
@@ -319,7 +319,7 @@ class Texts:
         shown = ""
         if text:
             self._enter(lane, key, place)
-            shown = self._own(lane, self.lanes.feed(lane, text, guard=self._guards[role]))
+            shown = self._fed(lane, text, self._guards[role])
         if end is not None and lane in self.places:
             shown += self._rest(lane, end)
         if role == "reasoning":
@@ -341,6 +341,14 @@ class Texts:
         if not place[1]:  # content that is one string has no blocks
             self._owed.pop(lane, None)
         self.places[lane] = place
+
+    def _fed(self, lane: Key, text: str, guard: Transformer) -> str:
+        """Feed a lane; one by one while something is owed, or it would depend on the cut what is paid."""
+        shown, at = "", 0
+        while at < len(text) and self._owed.get(lane):
+            shown += self._own(lane, self.lanes.feed(lane, text[at]))
+            at += 1
+        return shown + self.lanes.feed(lane, text[at:], guard=guard)
 
     def _own(self, lane: Key, shown: str) -> str:
         """Take out of what a lane shows what was held of other blocks; return the rest."""

@@ -127,6 +127,18 @@ def test_each_block_keeps_its_own_characters() -> None:
     assert [block["index"] for block in merged.content] == [0, 1, 2, 3, 4]
 
 
+def test_what_each_block_shows_does_not_depend_on_how_it_comes() -> None:
+    for at in range(1, len(TEXT), 2):
+        blocks = cut(TEXT, (at, min(at + 3, len(TEXT))), [])
+        message: Any = guard_model(Fake(message=whole(blocks)), GUARD).invoke("x")
+        for size in (1, 4, 100):
+            chunks = streamed(blocks, size, indexed=True)
+            merged: Any = reduce(add, list(guard_model(Fake(chunks=chunks), GUARD).stream("x")))
+            assert [b["text"] for b in merged.content if b["text"]] == [
+                b["text"] for b in message.content if b["text"]
+            ]
+
+
 def test_a_message_with_nothing_to_take_out_is_the_models_own() -> None:
     message = whole([text("One <"), IMAGE, text("two <"), THOUGHT, "three <"])
     assert guard_message(message, Settings(GUARD)) is message
