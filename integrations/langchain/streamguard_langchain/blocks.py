@@ -2,10 +2,10 @@
 
 A message's text is what its blocks of text say, one behind the other (`message.text`), whatever the
 provider has cut them for: each citation makes a new block. So the blocks of text of an answer are
-one text, and those of reasoning another, whatever comes between, until a call of a tool: what
-stands right before a call ends there, or no preamble could be told. A signature ends reasoning too,
-for it is valid for that alone. Blocks of other kinds are texts of their own. What is held of a block
-comes out in it when the next has decided; but where something is taken out, in the next.
+one text, those of reasoning another, and those of a refusal, whatever comes between, until a call of
+a tool: what stands right before a call ends there, or no preamble could be told. A signature ends
+reasoning too, for it is valid for that alone. Blocks of other kinds are texts of their own. What is held
+of a block comes out in it when the next has decided; but where something is taken out, in the next.
 
 A block with an `index` comes in pieces, and providers may take turns between blocks: no text is
 closed before the response ends, or the next of its kind begins. So two blocks of text cannot take
@@ -25,7 +25,7 @@ __all__ = ["Blocks", "is_named", "kind_of"]
 
 Name = str | int
 
-_JOINED = ("text", "reasoning")
+_JOINED = ("text", "reasoning", "refusal")
 _UNNAMED = "*"  # begins the names of blocks that have none: each piece of them is a block to LangChain
 _PLAIN = "*text"
 
@@ -152,6 +152,6 @@ class Blocks:
 
 def _is_main(path: Key) -> bool:
     """Tell whether the way in a block leads to what the block says, not to what is said about it."""
-    if path in ((), ("text",)):
+    if path in ((), ("text",), ("refusal",)):
         return True
     return role_of(str(path[0]), "text") == "reasoning" and all(isinstance(part, str) for part in path)

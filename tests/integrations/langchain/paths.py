@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
 from langchain_core.caches import InMemoryCache
@@ -220,6 +220,12 @@ def cache(model: BaseChatModel) -> Any:
     return [model.invoke(QUESTION), model.invoke(QUESTION), list(store._cache.values())]
 
 
+async def acache(model: BaseChatModel) -> Any:
+    store = InMemoryCache()
+    model.cache = store
+    return [await model.ainvoke(QUESTION), await model.ainvoke(QUESTION), list(store._cache.values())]
+
+
 def error(model: BaseChatModel) -> Any:
     """The stream inside breaks off with an error that quotes the answer."""
     inner: Any = getattr(model, "inner", model)
@@ -240,6 +246,27 @@ def error(model: BaseChatModel) -> Any:
     raise AssertionError("the error has been swallowed")
 
 
+async def aerror(model: BaseChatModel) -> Any:
+    """The same of an asynchronous stream."""
+    inner: Any = getattr(model, "inner", model)
+    whole = inner._astream
+
+    async def broken(*args: Any, **kwargs: Any) -> AsyncIterator[Any]:
+        async for chunk in whole(*args, **kwargs):
+            yield chunk
+        raise ValueError(TEXT)
+
+    vars(inner)["_astream"] = broken
+    listener = AsyncListener()
+    seen: list[Any] = []
+    try:
+        async for chunk in model.astream(QUESTION, {"callbacks": [listener]}):
+            seen.append(chunk)
+    except ValueError as failure:
+        return [seen, failure, listener.seen]
+    raise AssertionError("the error has been swallowed")
+
+
 def batch_as_completed(model: BaseChatModel) -> Any:
     return list(model.batch_as_completed([QUESTION, QUESTION]))
 
@@ -252,6 +279,7 @@ PATHS: dict[str, Path] = {
     "batch": lambda model: model.batch([QUESTION, QUESTION]),
     "abatch": lambda model: run(model.abatch([QUESTION, QUESTION])),
     "batch_as_completed": batch_as_completed,
+    "abatch_as_completed": lambda model: run(gathered(model.abatch_as_completed([QUESTION, QUESTION]))),
     "generate": lambda model: model.generate([model._convert_input(QUESTION).to_messages()]),
     "agenerate": lambda model: run(model.agenerate([model._convert_input(QUESTION).to_messages()])),
     "astream_events v1": lambda model: run(gathered(model.astream_events(QUESTION, version="v1"))),
@@ -289,6 +317,8 @@ PATHS: dict[str, Path] = {
     "graph run.messages, async": lambda model: run(graph_messages_v3_async(model)),
     "graph checkpoints in the store": graph_store,
     "cache": cache,
+    "cache, async": lambda model: run(acache(model)),
     "an error of the stream": error,
+    "an error of the stream, async": lambda model: run(aerror(model)),
 }
 EVERY_PATH = list(PATHS)

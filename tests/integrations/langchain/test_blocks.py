@@ -16,7 +16,7 @@ from streamguard_langchain.settings import Settings
 from streamguard import FenceScrubber, PreambleTrimmer, Redactor, StreamGuardError
 
 from .paths import Listener, leaks
-from .sources import GUARD, REASONING, TEXT, Fake, pieces
+from .sources import GUARD, REASONING, REFUSAL, TEXT, Fake, pieces
 
 pytestmark = pytest.mark.filterwarnings("ignore::langchain_core._api.beta_decorator.LangChainBetaWarning")
 SAFE = GUARD.scrub(TEXT)
@@ -170,6 +170,9 @@ def test_blocks_of_reasoning_are_one_text_until_a_signature(indexed: bool) -> No
         for message in (model.invoke("x"), reduce(add, list(model.stream("x")))):
             said = [block["reasoning"] for block in message.content_blocks if block["type"] == "reasoning"]
             assert "".join(said) == GUARD.scrub(REASONING)
+    refused: list[Block] = [{"type": "refusal", "refusal": part} for part in (REFUSAL[:20], REFUSAL[20:])]
+    shown: Any = guard_model(Fake(message=whole(refused)), GUARD).invoke("x").content
+    assert "".join(block["refusal"] for block in shown) == GUARD.scrub(REFUSAL)
     signed: list[Block] = [
         {"type": "thinking", "thinking": part, "signature": "s"} for part in ("a <", "b <", "c")
     ]

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Callable
 from functools import reduce
 from operator import add
 from typing import Any
 
 import pytest
-from langchain_core.messages import AIMessage, AIMessageChunk
+from langchain_core.caches import InMemoryCache
+from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage
 from streamguard_langchain import guard_model
 
 from streamguard import Redactor
 
-from .paths import gathered, leaks
+from .paths import STATE, Listener, Tracer, config, gathered, graph, leaks
 from .sources import ARGUMENTS, EVERY_SOURCE, GUARD, REASONING, SOURCES, TEXT, Fake, text_fake
 
 pytestmark = pytest.mark.filterwarnings("ignore::langchain_core._api.beta_decorator.LangChainBetaWarning")
@@ -73,9 +75,83 @@ def test_text_reasoning_and_arguments_are_what_the_guard_makes_of_them(source: s
         assert guarded.id == raw.id
 
 
+def on_events(model: Any, version: Any) -> str:
+    events = asyncio.run(gathered(model.astream_events("x", version=version)))
+    return "".join(e["data"]["chunk"].text for e in events if e["event"] == "on_chat_model_stream")
+
+
+def on_callbacks(model: Any) -> str:
+    listener = Listener()
+    list(model.stream("x", {"callbacks": [listener]}))
+    told = [options["chunk"] for name, _, options in listener.seen if name == "on_llm_new_token"]
+    return "".join(chunk.message.text for chunk in told)
+
+
+def on_tracer(model: Any) -> str:
+    tracer = Tracer()
+    list(model.stream("x", {"callbacks": [tracer]}))
+    message = tracer.seen[0].outputs["generations"][0][0]["message"]
+    return AIMessage(content=message["kwargs"]["content"]).text
+
+
+def in_store(model: Any) -> str:
+    compiled, _ = graph(model)
+    place = config()
+    compiled.invoke(STATE, place)
+    return str(compiled.get_state(place).values["messages"][-1].text)
+
+
+def in_cache(model: Any) -> str:
+    model.cache = InMemoryCache()
+    model.invoke("x")
+    return str(model.invoke("x").text)
+
+
+def in_log(model: Any) -> str:
+    patches = asyncio.run(gathered(model.astream_log("x")))
+    return "".join(chunk.text for chunk in reduce(add, patches).state["streamed_output"])
+
+
+def in_graph(model: Any) -> str:
+    told = graph(model)[0].stream(STATE, config(), stream_mode="messages")
+    return "".join(message.text for message, _ in told)
+
+
+SAID: dict[str, Callable[[Any], str]] = {
+    "batch": lambda model: model.batch(["x"])[0].text,
+    "abatch": lambda model: asyncio.run(model.abatch(["x"]))[0].text,
+    "generate": lambda model: model.generate([[HumanMessage("x")]]).generations[0][0].message.text,
+    "agenerate": lambda m: asyncio.run(m.agenerate([[HumanMessage("x")]])).generations[0][0].message.text,
+    "stream": lambda model: "".join(chunk.text for chunk in model.stream("x")),
+    "astream_events v1": lambda model: on_events(model, "v1"),
+    "astream_events v2": lambda model: on_events(model, "v2"),
+    "stream_events v3": lambda model: str(model.stream_events("x", version="v3").text),
+    "astream_log": in_log,
+    "callbacks": on_callbacks,
+    "tracer": on_tracer,
+    "graph messages": in_graph,
+    "graph checkpoint": in_store,
+    "cache": in_cache,
+}
+
+
+@pytest.mark.filterwarnings("ignore::langchain_core._api.deprecation.LangChainPendingDeprecationWarning")
+@pytest.mark.filterwarnings("ignore::langchain_core._api.deprecation.LangChainDeprecationWarning")
+@pytest.mark.parametrize("source", ["fake", "fake-native", "fake-spans", "openai", "anthropic"])
+@pytest.mark.parametrize("path", SAID)
+def test_the_text_is_what_the_guard_makes_of_it_on_every_path(source: str, path: str) -> None:
+    raw, guarded = both(source)
+    assert SAID[path](raw) == TEXT
+    assert SAID[path](guarded) == GUARD.scrub(TEXT)
+
+
 @EVERY_SOURCE
-def test_each_chunk_goes_out_with_its_id_and_one_is_the_last(source: str) -> None:
-    raw, guarded = (list(model.stream("x")) for model in both(source))
+@pytest.mark.parametrize("way", ["stream", "astream"])
+def test_each_chunk_goes_out_with_its_id_and_one_is_the_last(source: str, way: str) -> None:
+    raw, guarded = (
+        list(model.stream("x")) if way == "stream" else asyncio.run(gathered(model.astream("x")))
+        for model in both(source)
+    )
     assert len({chunk.id for chunk in guarded if chunk.id}) <= len({chunk.id for chunk in raw if chunk.id})
     assert [chunk.chunk_position for chunk in guarded].count("last") == 1
     assert guarded[-1].chunk_position == "last"

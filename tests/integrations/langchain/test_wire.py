@@ -169,6 +169,28 @@ def test_a_runnable_reports_findings_and_closes_its_source() -> None:
     assert [finding.action for finding in found][-1] == "hidden"
 
 
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_an_error_of_a_chain_comes_through_a_runnable_guarded(asynchronous: bool) -> None:
+    chain = text_fake(fails=True) | StrOutputParser() | guard_runnable(GUARD)
+    shown: list[str] = []
+
+    async def consume() -> None:
+        async for text in chain.astream("x"):
+            shown.append(text)
+
+    with pytest.raises(ValueError, match="cannot read") as caught:
+        asyncio.run(consume()) if asynchronous else shown.extend(iter(chain.stream("x")))
+    assert leaks([caught.value, shown]) == set()
+    error = ConnectionError("gone")
+
+    def fails(_: str) -> str:
+        raise error
+
+    with pytest.raises(ConnectionError) as same:
+        (RunnableLambda(fails) | guard_runnable(GUARD)).invoke("x")
+    assert same.value is error
+
+
 # a graph
 
 
