@@ -246,17 +246,21 @@ def openai_model(answer: Answer, **options: Any) -> ChatOpenAI:
 
 
 def anthropic_model(answer: Answer, **options: Any) -> ChatAnthropic:
-    client, async_client = clients(anthropic, answer)
     model = ChatAnthropic(
         **{"model": "claude-test", "api_key": "none", "max_tokens": 4096, "max_retries": 0, **options}
     )
-    vars(model)["_client"] = anthropic.Anthropic(
-        api_key="none", base_url="http://test", max_retries=0, http_client=client
-    )
-    vars(model)["_async_client"] = anthropic.AsyncAnthropic(
-        api_key="none", base_url="http://test", max_retries=0, http_client=async_client
-    )
+    vars(model).update(anthropic_clients(answer))
     return model
+
+
+def anthropic_clients(answer: Answer) -> dict[str, Any]:
+    """What a `ChatAnthropic` asks, by the names of its fields."""
+    client, async_client = clients(anthropic, answer)
+    options: dict[str, Any] = {"api_key": "none", "base_url": "http://test", "max_retries": 0}
+    return {
+        "_client": anthropic.Anthropic(**options, http_client=client),
+        "_async_client": anthropic.AsyncAnthropic(**options, http_client=async_client),
+    }
 
 
 def chat_completion(request: dict[str, Any]) -> Any:

@@ -14,8 +14,9 @@ from streamguard_langchain import GuardedChatModel, guard_model
 
 from streamguard import FenceScrubber, PreambleTrimmer, Redactor
 
+from . import messages_endpoint
 from .endpoint import answer
-from .sources import clients
+from .sources import anthropic_clients, clients
 
 pytestmark = [
     pytest.mark.anyio,  # the tests are asynchronous without saying so
@@ -90,6 +91,10 @@ class TestIntegrationGuarded(GuardedModel, ChatModelIntegrationTests):
 
 
 class Anthropic(ChatAnthropic):
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        vars(self).update(anthropic_clients(messages_endpoint.answer))
+
     @classmethod
     def is_lc_serializable(cls) -> bool:
         return False
@@ -97,16 +102,37 @@ class Anthropic(ChatAnthropic):
 
 class GuardedAnthropic(GuardedChatModel):
     def __new__(cls, **options: Any) -> Any:
-        return guard_model(Anthropic(**options), GUARD)
+        return guard_model(Anthropic(**options), GUARD, tool_args="guard")
 
 
 class AnthropicParams:
     chat_model_params: ClassVar[dict[str, Any]] = {"model": "claude-test", "api_key": "none"}
+    supports_image_inputs = False  # these tests would load a picture from the network
+    supports_anthropic_inputs = True
+    model_override_value = "claude-other"
+    supports_model_override = True
+    has_tool_choice = True
 
 
-class TestUnitsBareAnthropic(AnthropicParams, ChatModelUnitTests):
+class BareAnthropicModel(AnthropicParams):
     chat_model_class = Anthropic
 
 
-class TestUnitsGuardedAnthropic(AnthropicParams, ChatModelUnitTests):
+class GuardedAnthropicModel(AnthropicParams):
     chat_model_class = GuardedAnthropic
+
+
+class TestUnitsBareAnthropic(BareAnthropicModel, ChatModelUnitTests):
+    pass
+
+
+class TestUnitsGuardedAnthropic(GuardedAnthropicModel, ChatModelUnitTests):
+    pass
+
+
+class TestIntegrationBareAnthropic(BareAnthropicModel, ChatModelIntegrationTests):
+    pass
+
+
+class TestIntegrationGuardedAnthropic(GuardedAnthropicModel, ChatModelIntegrationTests):
+    pass
