@@ -55,7 +55,7 @@ class Hit:
     Args:
         owners: bits of the patterns that require it, and of those that have anchors in common.
         lead: most characters between the start of their matches and the anchor.
-        probes: how these begin, and how far before the anchor.
+        probes: how these begin, and how far before the anchor that is looked for.
     """
 
     __slots__ = ("_probes", "lead", "owners")
@@ -73,11 +73,10 @@ class Hit:
         """
         if begin - self.lead < position + MAX_LOOK_BEHIND:
             return True
+        found = None
         for before, match in self._probes:
-            for start in range(begin - before, begin + 1):
-                if match(data, start) is not None:
-                    return True
-        return False
+            found = found or match(data, begin - before)
+        return found is not None
 
 
 def _run_instead(node: Node, found: Anchors | None) -> Run | None:
@@ -255,20 +254,24 @@ class Prefilter:
                     self._probes[owner] = probe(self._nodes[owner])
                 first = next(iter(self._probes[owner]), "")
                 alike.setdefault((self._own_leads[owner], first), []).append(owner)
-            if anchor < 0:
-                self._clusters[~anchor].probe({owner: self._probes[owner].source for owner in owners})
             lead = self._leads[anchor] if anchor >= 0 else 0
-            probes = [(before, self._probe(tuple(numbers))) for (before, _), numbers in alike.items()]
+            probes = [(before, self._probe(tuple(numbers), before)) for (before, _), numbers in alike.items()]
             hit = self._by_owners[owners] = Hit(self._families[owners[0]], lead, probes)
+        if anchor < 0:
+            self._clusters[~anchor].probe(self._beginning(owners).source)
         self._hits[anchor] = hit
         return hit
 
-    def _probe(self, owners: tuple[int, ...]) -> re.Pattern[str]:
-        """How matches of patterns begin that begin alike."""
+    def _beginning(self, owners: Sequence[int]) -> Beginning:
+        return reduce(Beginning.merged, (self._probes[owner] for owner in owners))
+
+    def _probe(self, owners: tuple[int, ...], before: int) -> re.Pattern[str]:
+        """How matches of patterns begin that begin alike, so many characters or fewer from here."""
         found = self._together.get(owners)
         if found is None:
-            beginning = reduce(Beginning.merged, (self._probes[owner] for owner in owners))
-            found = self._together[owners] = re.compile(beginning.source)
+            source = self._beginning(owners).source
+            found = re.compile(f"(?s:.{{0,{before}}}?){source}" if before else source)
+            self._together[owners] = found
         return found
 
     def _search(self, text: str) -> list[tuple[int, int, int]]:

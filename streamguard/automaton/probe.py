@@ -41,6 +41,8 @@ LONG = 4000
 """A longer expression is not written twice."""
 MOST_WAYS = 20000
 """Most ways in which a beginning may have to be tried: `re` goes back and tries again."""
+NEAR = 16
+"""So many characters may be missing at the end of a text, before it is asked whether they are."""
 FAR = 512
 """Most characters a required one is looked for."""
 _FLAGS = {int(re.ASCII): "a", int(re.IGNORECASE): "i", int(re.DOTALL): "s"}
@@ -94,7 +96,9 @@ class Beginning(dict[str, tuple[Part, "Beginning"]]):
             rest, reach = following._written()
             ways.append(source + rest)
             most = max(most, part.most + reach)
-        return ("".join(ways), most) if len(ways) < 2 else (_unless_cut_off(ways, most), 0)
+        if len(ways) < 2 and most < NEAR:
+            return "".join(ways), most
+        return _unless_cut_off(ways, most), 0
 
 
 def probe(node: Node) -> Beginning:
@@ -275,7 +279,7 @@ def _either(sources: Sequence[str]) -> str:
 
 def _unless_cut_off(sources: Sequence[str], most: int) -> str:
     """One of these, or fewer characters than these might read."""
-    return f"(?:{'|'.join(sources)}|(?![\\s\\S]{{{most + 1}}}))"
+    return f"(?:{'|'.join(sources)}|(?!(?s:.{{{most + 1}}})))"
 
 
 def _first(parts: Sequence[Node], after: frozenset[str] | None) -> frozenset[str] | None:

@@ -8,7 +8,7 @@ a literal.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from math import prod
 from typing import NamedTuple
@@ -74,21 +74,25 @@ class Cluster:
         owners: the patterns.
     """
 
-    __slots__ = ("_first", "_members", "_plain", "_probed", "_shared", "owners")
+    __slots__ = ("_first", "_plain", "_probed", "_shared", "owners")
 
     def __init__(self, members: Sequence[tuple[int, Run]]) -> None:
         self.owners = tuple(owner for owner, _ in members)
-        self._members = members
         self._first = one_of(frozenset[str]().union(*(one.sets[0] for _, one in members)))
         # What the next character of any of them may be refuses most places at once.
         shared = zip(*(one.sets[1:] for _, one in members), strict=False)
         self._shared = "".join(one_of(frozenset[str]().union(*sets)) for sets in shared)
-        self._plain = self._compiled(dict.fromkeys(self.owners, ""))
+        beginnings = {one.sets for _, one in members}
+        rest = [f"(?<={one_of(sets[0])})(?={''.join(map(one_of, sets[1:]))})" for sets in beginnings]
+        self._plain = self._compiled(f"(?:{'|'.join(sorted(rest))})")
         self._probed = self._plain
 
-    def probe(self, sources: Mapping[int, str]) -> None:
-        """Refuse where none of the patterns begins, by an expression for each."""
-        self._probed = self._compiled(sources)
+    def probe(self, source: str) -> None:
+        """Refuse where none of the patterns begins, by an expression for that."""
+        self._probed = self._compiled(f"(?<=(?={source})(?s:.))")
+
+    def _compiled(self, asked: str) -> re.Pattern[str]:
+        return re.compile(f"{self._first}(?={self._shared}){asked}")
 
     def find(self, data: str, begin: int, until: int) -> Iterator[int]:
         """Where a run begins, from `begin` up to before `until`."""
@@ -97,18 +101,6 @@ class Cluster:
     def find_probed(self, data: str, begin: int, until: int) -> Iterator[int]:
         """Where a run begins that a probe does not refuse."""
         return _starts(self._probed, data, begin, until, REACH)
-
-    def _compiled(self, probes: Mapping[int, str]) -> re.Pattern[str]:
-        beginnings: dict[tuple[frozenset[str], ...], set[str]] = {}
-        for owner, one in self._members:
-            beginnings.setdefault(one.sets, set()).add(probes[owner])
-        rest: list[str] = []
-        for sets, sources in beginnings.items():
-            own = one_of(sets[0])
-            asked = "" if own == self._first else f"(?<={own})"
-            probed = f"(?<=(?={'|'.join(sorted(sources))})[\\s\\S])" if any(sources) else ""
-            rest.append(f"{asked}(?={''.join(map(one_of, sets[1:]))}){probed}")
-        return re.compile(f"{self._first}(?={self._shared})(?:{'|'.join(sorted(rest))})")
 
 
 def _starts(found: re.Pattern[str], data: str, begin: int, until: int, reach: int) -> Iterator[int]:
