@@ -40,6 +40,15 @@ _MESSAGES = frozenset(
 )
 _GOOGLE = frozenset({"candidates", "promptFeedback", "usageMetadata", "prompt_feedback", "usage_metadata"})
 _DELTA = ("content", "role", "function_call", "tool_calls", "audio")
+_WRITTEN = {
+    *_DELTA,
+    "annotations",
+    "images",
+    "provider_specific_fields",
+    "reasoning_content",
+    "refusal",
+    "thinking_blocks",
+}
 _Adapter = ThinkingChatAdapter | ResponsesAdapter | MessagesAdapter[Any] | GenerateContentAdapter[Any]
 
 
@@ -262,6 +271,9 @@ def _whole(event: Any) -> Any:
     for choice in getattr(event, "choices", None) or ():
         delta = getattr(choice, "delta", None)
         if delta is not None and not hasattr(delta, "content"):
+            own = {name for name, value in fields(delta).items() if value is not None}
+            if own and own.isdisjoint(_WRITTEN):
+                delta.provider_specific_fields = {}  # else the proxy takes it for one with content alone
             for name in _DELTA:
                 if not hasattr(delta, name):
                     setattr(delta, name, None)

@@ -10,6 +10,7 @@ from collections.abc import AsyncGenerator, Callable, Mapping
 from typing import Any, cast
 
 import litellm
+from litellm.exceptions import BadRequestError
 from litellm.integrations.custom_guardrail import CustomGuardrail
 from litellm.integrations.custom_logger import CustomLogger
 from litellm.types.guardrails import (  # pyright: ignore[reportMissingTypeStubs]  # typed inline
@@ -33,6 +34,7 @@ from streamguard_litellm.whole import guard_any
 __all__ = ["StreamGuardGuardrail", "StreamGuardLogger"]
 
 _OWN = ("async_post_call_streaming_iterator_hook",)
+_MIXED = "a streamed completion of several choices cannot be guarded; ask for one, or not for a stream"
 
 
 class _Hooks:
@@ -49,12 +51,20 @@ class _Hooks:
     async def async_post_call_streaming_iterator_hook(
         self, user_api_key_dict: Any, response: Any, request_data: dict[str, Any]
     ) -> AsyncGenerator[Any, None]:
-        """Guard a stream that goes to a client of the proxy."""
+        """Guard a stream that goes to a client of the proxy.
+
+        Raises:
+            BadRequestError: it is a completion of several choices, of which LiteLLM does not say
+                which is which.
+        """
         settings = for_call(self._options.settings, request_data)
         adapter = LiteLLMAdapter(settings, response)
         events = guard_events(response, adapter)
+        several = _choices(request_data) > 1
         try:
             async for event in events:
+                if several and getattr(event, "object", None) == "text_completion":
+                    raise BadRequestError(_MIXED, request_data.get("model"), "streamguard")
                 yield event
         except StreamGuardError:
             for event in _ending(adapter, request_data):
@@ -276,7 +286,13 @@ def _marked(response: Any) -> Any:
     return response
 
 
+def _choices(request: Mapping[str, Any]) -> int:
+    """Return how many choices a request asks for; a completion has some for each prompt."""
+    count, prompt = request.get("n"), request.get("prompt")
+    prompts = len(prompt) if is_list(prompt) and not all(isinstance(token, int) for token in prompt) else 1
+    return (count if isinstance(count, int) and count > 0 else 1) * prompts
+
+
 def _ending(adapter: LiteLLMAdapter, request: Mapping[str, Any]) -> list[Any]:
-    count = request.get("n")
-    choices = count if isinstance(count, int) and count > 0 else 1
-    return [adapter.framed(event) for event in ending(adapter.first, adapter.last, adapter.blocks, choices)]
+    count = _choices(request)
+    return [adapter.framed(event) for event in ending(adapter.first, adapter.last, adapter.blocks, count)]

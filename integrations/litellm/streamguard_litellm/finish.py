@@ -20,13 +20,13 @@ def source_of(stream: Any) -> Any:
 def finishes(item: Any) -> bool:
     """Tell whether an item is a chunk with a finish reason."""
     choices: Any = getattr(item, "choices", None)
-    return bool(choices) and getattr(choices[0], "finish_reason", None) is not None
+    return bool(choices and getattr(choices[0], "finish_reason", None))
 
 
 def is_made_up(source: Any) -> bool:
     """Tell whether the finish reason that a source has just shown is not its provider's."""
     for name in ("received_finish_reason", "intermittent_finish_reason"):
-        if getattr(source, name, None) is not None:
+        if getattr(source, name, None):
             return False
     chunks: list[Any] = source.chunks
     return bool(chunks) and not any(map(finishes, reversed(chunks)))

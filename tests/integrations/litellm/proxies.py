@@ -46,6 +46,9 @@ class Proxy:
         headers = {"Authorization": f"Bearer {self.key}"}
         return httpx.post(self.url + path, json=body, headers=headers, timeout=60)
 
+    def get(self, path: str) -> httpx.Response:
+        return httpx.get(self.url + path, headers={"Authorization": f"Bearer {self.key}"}, timeout=60)
+
     def logged(self, token: str) -> list[Any]:
         """Everything its loggers got of a call, once it was told to have succeeded."""
         return self.logged_as(token, "async_success")

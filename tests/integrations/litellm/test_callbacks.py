@@ -339,6 +339,31 @@ async def test_a_rule_that_blocks_ends_a_completion(upstream: Upstream) -> None:
     assert items[-1].choices[0].finish_reason == "content_filter"
 
 
+@pytest.mark.parametrize(
+    ("asked", "refused"),
+    [
+        ({"n": 3}, True),
+        ({"prompt": ["a", "b"]}, True),
+        ({"prompt": ["a"]}, False),
+        ({"prompt": [1, 2]}, False),
+    ],
+)
+async def test_a_streamed_completion_of_several_choices_is_refused(
+    upstream: Upstream, asked: dict[str, Any], refused: bool
+) -> None:
+    """LiteLLM gives all of them the index 0: pieces of a secret would stand between those of others."""
+    function, own = CALLS["text"]
+    token = upstream.say(Script(content="Yes."))
+    base = {**ASK, "api_base": f"{upstream.url}/v1", "prompt": token, "stream": True}
+    stream = await function(**{**base, **own})
+    shown = through(guardrail(), stream, **asked)
+    if refused:
+        with pytest.raises(litellm.BadRequestError, match="several choices"):
+            await shown
+    else:
+        assert content(await shown, name="text") == "Yes."
+
+
 async def test_a_rule_that_blocks_ends_a_response(upstream: Upstream) -> None:
     items, _ = await blocked(upstream, "responses", StreamGuardLogger(BLOCK))
     last = items[-1]

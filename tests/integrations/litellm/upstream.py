@@ -39,7 +39,7 @@ class Script:
     extra: str = ""
     logprobs: bool = False
     cut: int = 3
-    end: str = "stop"  # or a way to fail: "die", "silent", "no_reason", "usage_only"
+    end: str = "stop"  # or an odd one: "die", "silent", "no_reason", "usage_only", "stray", "length"
     error: str = ""
     status: int = 200  # any other: the content is the message of an error
     token: str = field(default_factory=lambda: f"tok{next(_numbers):05d}x")
@@ -68,6 +68,7 @@ class Upstream:
             Route("/v1/chat/completions", self._chat, methods=["POST"]),
             Route("/v1/completions", self._completions, methods=["POST"]),
             Route("/v1/responses", self._responses, methods=["POST"]),
+            Route("/v1/responses/{id}", self._response, methods=["GET"]),
             Route("/v1/messages", self._messages, methods=["POST"]),
             Route("/{path:path}", self._google, methods=["POST"]),
         ]
@@ -136,9 +137,10 @@ class Upstream:
             for piece in script.pieces(script.content)
             for i in range(count)
         ]
-        events += [
-            {**base, "choices": [{"index": i, "text": "", "finish_reason": "stop"}]} for i in range(count)
-        ]
+        if script.end != "no_reason":
+            events += [
+                {**base, "choices": [{"index": i, "text": "", "finish_reason": "stop"}]} for i in range(count)
+            ]
         return _stream(script, (f"data: {json.dumps(event)}\n\n" for event in events), "data: [DONE]\n\n")
 
     async def _responses(self, request: Request) -> Response:
@@ -147,6 +149,10 @@ class Upstream:
             return JSONResponse(response_whole(script))
         frames = (f"event: {e['type']}\ndata: {json.dumps(e)}\n\n" for e in response_events(script))
         return _stream(script, frames)
+
+    async def _response(self, request: Request) -> Response:
+        """The last answer, whatever its id."""
+        return JSONResponse(response_whole(list(self.scripts.values())[-1]))
 
     async def _messages(self, request: Request) -> Response:
         script, body = await self._script(request)
@@ -166,9 +172,11 @@ def _stream(script: Script, frames: Iterator[str], last: str = "") -> StreamingR
     async def body() -> AsyncIterator[bytes]:
         # Cut at places that are none of a frame, as networks do.
         waiting = b""
-        for frame in frames:
+        for number, frame in enumerate(() if script.end == "silent" else frames):
             if script.pause:
                 await asyncio.sleep(script.pause)
+            if script.end == "stray" and number == 5:
+                waiting += b'stray\n\n: stray\n\nevent: stray\ndata: stray "\n\n'
             waiting += frame.encode()
             size = len(waiting) * 2 // 3 if script.end != "die" else len(waiting)
             yield waiting[:size]
@@ -210,8 +218,6 @@ def chat_events(script: Script, count: int, *, usage: bool) -> Iterator[dict[str
     def chunk(index: int, delta: dict[str, Any], finish: str | None = None, **more: Any) -> dict[str, Any]:
         return {**_CHUNK, "choices": [{"index": index, "delta": delta, "finish_reason": finish, **more}]}
 
-    if script.end == "silent":
-        return
     if script.end == "usage_only":
         yield {**_CHUNK, "choices": [], "usage": _USAGE}
     for i in range(count):
@@ -340,7 +346,7 @@ def response_events(script: Script) -> Iterator[dict[str, Any]]:
                 yield event("function_call_arguments.delta", **own, delta=piece)
             yield event("function_call_arguments.done", **own, arguments=script.arguments, name="save")
         yield event("output_item.done", output_index=place, item=item)
-    if script.end != "die":
+    if script.end not in ("die", "no_reason"):
         yield event("completed", response=whole)
 
 
@@ -387,7 +393,7 @@ def message_events(script: Script) -> Iterator[dict[str, Any]]:
             signed = {"type": "signature_delta", "signature": block["signature"]}
             yield {"type": "content_block_delta", "index": index, "delta": signed}
         yield {"type": "content_block_stop", "index": index}
-    if script.end == "die":
+    if script.end in ("die", "no_reason"):
         return
     yield {
         "type": "message_delta",
@@ -423,7 +429,7 @@ def content_events(script: Script) -> Iterator[dict[str, Any]]:
         parts.append({"functionCall": {"name": "save", "args": json.loads(script.arguments)}})
     for number, part in enumerate(parts):
         candidate: dict[str, Any] = {"content": {"role": "model", "parts": [part]}, "index": 0}
-        if number == len(parts) - 1 and script.end != "die":
+        if number == len(parts) - 1 and script.end not in ("die", "no_reason"):
             candidate["finishReason"] = "STOP"
         yield {
             "candidates": [candidate],
