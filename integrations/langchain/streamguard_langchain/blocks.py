@@ -127,13 +127,10 @@ class Blocks:
         after = self._after.get(self._text(lane))
         return end if after is None else End.TOOL_CALL if after else End.COMPLETE
 
-    def ended(self, lane: Key) -> End | None:
-        """Tell how a lane has ended whose block is finished; `None` if it may go on."""
+    def ended(self, lane: Key) -> bool:
+        """Tell whether a lane has ended whose block is finished, and in what way is known."""
         text = self._text(lane)
-        after = self._after.get(text)
-        if after is None or text in self._running.values():
-            return None
-        return End.TOOL_CALL if after else End.COMPLETE
+        return self._after.get(text) is not None and text not in self._running.values()
 
     def _leave(self, text: Name | None) -> None:
         over = [lane for lane in self._stands if self._text(lane) == text]

@@ -123,9 +123,9 @@ class ChunkGuard:
     def _release(self, end: End) -> list[ChatGenerationChunk]:
         """Close all lanes; what stands in one block, or in one call of a tool, leaves in one chunk."""
         held: dict[tuple[Any, ...], dict[str, Any]] = {}
-        texts = self._texts
-        for lane in list(texts.places):
-            for place, text in texts.flush(lane, end):
+        lanes = self._texts.lanes
+        for lane in list(lanes.places):
+            for place, text in lanes.close(lane, end):
                 field, value = str(lane[0]), grafted(place, text)
                 in_call = field != "additional_kwargs" and not isinstance(value, str)
                 parts = held.setdefault(lane[1:2] if in_call else (field,), {})

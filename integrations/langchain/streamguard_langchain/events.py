@@ -12,9 +12,10 @@ import dataclasses
 from typing import Any
 
 from streamguard import End
+from streamguard_langchain.lanes import Piece
 from streamguard_langchain.settings import Role, Settings, end_of_stream
 from streamguard_langchain.shapes import is_dict
-from streamguard_langchain.texts import Piece, Texts, is_signed, unsigned
+from streamguard_langchain.texts import Texts, is_signed, unsigned
 
 __all__ = ["EventGuard"]
 
@@ -99,9 +100,10 @@ class EventGuard:
 
     def end(self, end: End, /) -> list[Event]:
         """Return what is still held; the message has broken off unless it has finished."""
-        shown = self._said(self._texts.late())
-        for lane in list(self._texts.places):
-            shown += self._said(self._texts.flush(lane, end))
+        lanes = self._texts.lanes
+        shown = self._said(lanes.late())
+        for lane in list(lanes.places):
+            shown += self._said(lanes.close(lane, end))
         return shown + [each for index in list(self._blocks) for each in self._finished(index, end)]
 
     def _begun(self, event: Event, kind: object) -> _Block:
@@ -111,7 +113,7 @@ class EventGuard:
         if block is None:
             self._blocks[index] = block = _Block(kind)
             self._calls_tools = self._calls_tools or kind == "tool_call_chunk"
-        self._texts.blocks.begin(index, str(block.kind))
+        self._texts.lanes.blocks.begin(index, str(block.kind))
         return block
 
     def _start(self, event: Event) -> Event:
@@ -159,7 +161,7 @@ class EventGuard:
         if isinstance(text, str):
             self._fed(block, event, field, text[block.taken :], role)
         if is_signed(content):
-            self._texts.blocks.sign()
+            self._texts.lanes.blocks.sign()
 
     def _finish(self, event: Event) -> list[Event]:
         metadata = event.get("metadata")
@@ -183,12 +185,12 @@ class EventGuard:
 
     def _settled(self) -> list[Event]:
         """Let go what is known now of blocks before: held text, and the ends of those that have all of it."""
-        texts = self._texts
-        shown = self._said(texts.before())
-        for lane, (event, _) in list(texts.places.items()):
-            if self._blocks[event["index"]].stopped is not None and texts.blocks.ended(lane) is not None:
-                shown += self._said(texts.flush(lane, End.COMPLETE))
-        waiting = {event["index"] for event, _ in texts.held()}
+        lanes = self._texts.lanes
+        shown = self._said(lanes.before())
+        for lane, (event, _) in list(lanes.places.items()):
+            if self._blocks[event["index"]].stopped is not None and lanes.blocks.ended(lane):
+                shown += self._said(lanes.close(lane, End.COMPLETE))
+        waiting = {event["index"] for event, _ in lanes.held()}
         for index, block in list(self._blocks.items()):
             if block.stopped is not None and index not in waiting:
                 shown += self._finished(index, End.COMPLETE)

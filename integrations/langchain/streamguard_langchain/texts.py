@@ -12,13 +12,14 @@ response ends: providers may take turns between blocks, and a text that is close
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any
 
-from streamguard import End, Finding, Transformer
-from streamguard.adapting import JsonLane, LaneFinding, Lanes, Unchanged, guard_object
-from streamguard_langchain.blocks import Blocks, is_named, kind_of
+from streamguard import End
+from streamguard.adapting import JsonLane, Unchanged, guard_object
+from streamguard_langchain.blocks import kind_of
 from streamguard_langchain.free import FreeData
 from streamguard_langchain.kinds import is_identifier, is_kept_in
+from streamguard_langchain.lanes import PlacedLanes
 from streamguard_langchain.places import Key, Place, appended, grafted
 from streamguard_langchain.settings import (
     Role,
@@ -30,35 +31,16 @@ from streamguard_langchain.settings import (
 )
 from streamguard_langchain.shapes import index_of, is_dict, is_list
 
-__all__ = ["Piece", "Texts", "is_signed", "unsigned"]
+__all__ = ["Texts", "is_signed", "unsigned"]
 
 _SIGNATURES = ("signature", "thought_signature")
 _DROPPED: Any = object()
 
-Piece = tuple[Place, str]
-"""A text, and where it stands."""
-
 
 class Texts:
-    """The lanes of one response.
+    """The texts of one response. *Memory*: that of their lanes."""
 
-    *Memory*: the sessions, and for each open lane the field of the chunk it was last seen in.
-    """
-
-    __slots__ = (
-        "_answering",
-        "_count",
-        "_guards",
-        "_late",
-        "_owed",
-        "_settings",
-        "_stands",
-        "_unchanged",
-        "blocks",
-        "lanes",
-        "places",
-        "plain",
-    )
+    __slots__ = ("_answering", "_count", "_guards", "_settings", "_unchanged", "lanes", "plain")
 
     def __init__(self, settings: Settings, *, json_content: bool = False, apart: bool = False) -> None:
         """Begin a response.
@@ -70,9 +52,7 @@ class Texts:
         """
         guard = settings.guard
         self._settings = settings
-        self.lanes = Lanes(guard, on_finding=self._found)
-        self.places: dict[Key, Place] = {}
-        self.blocks = Blocks(apart=apart)
+        self.lanes = PlacedLanes(guard, settings.on_finding, apart=apart)
         self.plain: Key | None = None  # the lane of content that is one string, while nothing else comes
         self._guards: dict[Role, Any] = {
             "text": JsonLane(guard) if json_content else guard,
@@ -83,9 +63,6 @@ class Texts:
         }
         self._answering: set[Key] = set()  # the calls whose arguments are a structured output
         self._unchanged: dict[Key, Unchanged] = {}
-        self._stands: dict[Key, Key] = {}  # the way to the text that a lane was last fed
-        self._owed: dict[Key, list[tuple[Place, int]]] = {}  # what of a lane is held of blocks it has left
-        self._late: list[Piece] = []
         self._count = 0
 
     def content(self, content: Any, end: End | None, *, whole: bool = False) -> Any:
@@ -95,23 +72,23 @@ class Texts:
         self.plain = None
         news: list[Any] = []
         for position, block in enumerate(content):
-            name = self.blocks.begin(position if whole else index_of(block), kind_of(block))
+            name = self.lanes.blocks.begin(position if whole else index_of(block), kind_of(block))
             new = self._block(("content", name), block, (content, (position,)))
-            for place, text in self.before():
+            for place, text in self.lanes.before():
                 news = appended(news, place[1], text) if whole else [*news, *grafted(place, text)]
             news.append(new)
         if end is not None:
-            for lane in [lane for lane in self.places if lane[0] == "content"]:
-                for (_, path), text in self.flush(lane, end):
+            for lane in [lane for lane in self.lanes.places if lane[0] == "content"]:
+                for (_, path), text in self.lanes.close(lane, end):
                     news = appended(news, path, text)
         shown = [new for new in news if new is not _DROPPED]
         return content if shown == content else shown
 
     def _string(self, content: str, end: End | None) -> str:
-        key: Key = ("content", self.blocks.begin(None, "text"))
+        key: Key = ("content", self.lanes.blocks.begin(None, "text"))
         shown = self.text(key, (content, ()), content, "text", end)
-        self.plain = self.blocks.lane(key, content)
-        before = "".join(text for _, text in self.before())
+        self.plain = self.lanes.blocks.lane(key, content)
+        before = "".join(text for _, text in self.lanes.before())
         return before + shown if before else shown
 
     def fields(self, values: Mapping[str, Any], key: Key, end: End | None, *, whole: bool) -> dict[str, Any]:
@@ -175,26 +152,6 @@ class Texts:
         """Tell whether a field has been dropped."""
         return value is _DROPPED
 
-    def flush(self, lane: Key, end: End) -> list[Piece]:
-        """Close a lane of a response that ends like this; return what it held, and where that stood."""
-        place = self.places[lane]
-        text = self._rest(lane, end)
-        return [*self.late(), (place, text)] if text else self.late()
-
-    def late(self) -> list[Piece]:
-        """Return what has been shown since this was asked last of blocks that their text has left."""
-        late, self._late = self._late, []
-        return late
-
-    def before(self) -> list[Piece]:
-        """Return what comes before a text that has just gone on: the rest of texts it follows, and `late`."""
-        over = [lane for lane in self.blocks.over() if lane in self.places]
-        return [*(piece for lane in over for piece in self.flush(lane, End.COMPLETE)), *self.late()]
-
-    def held(self) -> list[Place]:
-        """Where texts stand that have not ended, and where what is held of them stood."""
-        return [*self.places.values(), *(place for owed in self._owed.values() for place, _ in owed)]
-
     def leaves(self, name: str, value: Any) -> Any:
         """Guard what came whole, string by string."""
         return FreeData(self._settings.guard, on_finding=self._settings.on_finding).guarded(value, name)
@@ -223,7 +180,7 @@ class Texts:
         if not is_signed(block):
             return self._walk(block, key, place, "reasoning", None)
         new = self._walk(block, key, place, "reasoning", End.COMPLETE)
-        self.blocks.sign()
+        self.lanes.blocks.sign()
         same = all(same for text, same in self._unchanged.items() if text[: len(key)] == key)
         return new if same else unsigned(new)
 
@@ -304,7 +261,7 @@ class Texts:
 
         Args:
             key: the way to it.
-            place: where it stands; `flush` gives it back.
+            place: where it stands.
             text: the text.
             role: what guard and what policy it is for.
             end: how its lane ends with this text, even an empty one; `None` if it goes on.
@@ -315,67 +272,13 @@ class Texts:
         policy = self._settings.policy(role)
         if policy != "guard":
             return text if policy == "keep" else ""
-        lane = self.blocks.lane(key, text) if key[0] == "content" else key
-        shown = ""
-        if text:
-            self._enter(lane, key, place)
-            shown = self._fed(lane, text, self._guards[role])
-        if end is not None and lane in self.places:
-            shown += self._rest(lane, end)
+        shown = self.lanes.say(key, place, text, self._guards[role], end)
         if role == "reasoning":
             same = self._unchanged.get(key)
             if same is None:
                 self._unchanged[key] = same = Unchanged()
             same.passed(text, shown)
         return text if shown == text else shown
-
-    def _enter(self, lane: Key, key: Key, place: Place) -> None:
-        """Note where a lane stands; what it holds of the block before belongs there."""
-        before = self._stands.get(lane)
-        if before != key:
-            owed = self._owed.get(lane, [])
-            held = self.lanes.pending(lane) - sum(count for _, count in owed)
-            if before is not None and held > 0 and is_named(before[1]):
-                self._owed[lane] = [*owed, (self.places[lane], held)]
-            self._stands[lane] = key
-        if not place[1]:  # content that is one string has no blocks
-            self._owed.pop(lane, None)
-        self.places[lane] = place
-
-    def _fed(self, lane: Key, text: str, guard: Transformer) -> str:
-        """Feed a lane; one by one while something is owed, or it would depend on the cut what is paid."""
-        shown, at = "", 0
-        while at < len(text) and self._owed.get(lane):
-            shown += self._own(lane, self.lanes.feed(lane, text[at]))
-            at += 1
-        return shown + self.lanes.feed(lane, text[at:], guard=guard)
-
-    def _own(self, lane: Key, shown: str) -> str:
-        """Take out of what a lane shows what was held of other blocks; return the rest."""
-        owed = self._owed.get(lane)
-        while owed and shown:
-            place, count = owed.pop(0)
-            part, shown = shown[:count], shown[count:]
-            self._late.append((place, part))
-            if len(part) < count:
-                owed.insert(0, (place, count - len(part)))
-        return shown
-
-    def _rest(self, lane: Key, end: End) -> str:
-        if lane[0] == "content":
-            end = self.blocks.end(lane, end)
-        rest = self._own(lane, self.lanes.flush(lane, end))
-        del self.places[lane]
-        self._owed.pop(lane, None)
-        self._stands.pop(lane, None)
-        return rest
-
-    def _found(self, found: Finding) -> None:
-        """Something is taken out: what the lane held belongs no more to one block or the other."""
-        if isinstance(found, LaneFinding):
-            self._owed.pop(cast("Key", found.lane), None)
-        if self._settings.on_finding is not None:
-            self._settings.on_finding(found)
 
 
 def is_signed(block: Mapping[str, Any]) -> bool:

@@ -159,6 +159,18 @@ def test_each_chunk_goes_out_with_its_id_and_one_is_the_last(source: str, way: s
     assert 0 <= tails <= 3  # a text, reasoning, a call: what they held
 
 
+@EVERY_SOURCE
+def test_a_graph_streams_no_other_messages_than_without_a_guard(source: str) -> None:
+    raw, guarded = (
+        {message.id for message, _ in graph(model)[0].stream(STATE, config(), stream_mode="messages")}
+        for model in both(source)
+    )
+    assert len(guarded) == len(raw)  # ids of LangChain's own are new each time
+    assert {each for each in guarded if not each.startswith("lc_run")} == {
+        each for each in raw if not each.startswith("lc_run")
+    }
+
+
 @pytest.mark.parametrize(
     "source", [name for name in SOURCES if name != "fake-blocks"]
 )  # bare texts: no events
