@@ -8,12 +8,14 @@ from operator import add
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage, ToolMessage
 from streamguard_langchain import GuardedCallbackHandler, guard_model
 from streamguard_langchain.messages import guard_message
 from streamguard_langchain.settings import Settings
 
-from streamguard import FenceScrubber, PreambleTrimmer, Redactor, StreamGuardError
+from streamguard import End, FenceScrubber, PreambleTrimmer, Redactor, StreamGuardError
 
 from .paths import Listener, leaks
 from .sources import GUARD, REASONING, REFUSAL, TEXT, Fake, pieces
@@ -55,7 +57,7 @@ def streamed(blocks: list[Block], size: int, *, indexed: bool) -> list[AIMessage
         parts: list[Any] = [block]
         for field in ("text", "reasoning"):
             if isinstance(block, dict) and field in block:
-                parts = [{**block, field: piece} for piece in pieces(block[field], size)]
+                parts = [{**block, field: piece} for piece in pieces(block[field], size) or [""]]
         if isinstance(block, str):
             parts = list(pieces(block, size))
         elif indexed:
@@ -116,6 +118,49 @@ def test_content_that_is_a_string_and_goes_on_in_blocks_is_one_text(indexed: boo
             assert "".join(chunk.text for chunk in out) == SAFE
 
 
+FULL = FenceScrubber("think") | PreambleTrimmer() | Redactor()
+PARTS = (
+    "See <thi",
+    "nk>canaryhidden</th",
+    "ink> pass",
+    "word: canary",
+    "secret77 <",
+    "Let me update ",
+    "the anchors now.",
+    "",
+)
+SIGNED: Block = {"type": "thinking", "thinking": "a <", "signature": "s"}
+ANY_BLOCK = st.one_of(st.sampled_from(PARTS).map(text), st.sampled_from([IMAGE, THOUGHT, CALL, SIGNED]))
+
+
+@given(blocks=st.lists(ANY_BLOCK, min_size=1, max_size=9), size=st.integers(1, 9))
+@settings(deadline=None, max_examples=60)
+def test_all_paths_agree_whatever_the_blocks(blocks: list[Any], size: int) -> None:
+    model = guard_model(Fake(message=whole(blocks)), FULL)
+    message: Any = model.invoke("x")
+    texts = [""]
+    for block in blocks:
+        if block is CALL:
+            texts.append("")
+        elif block["type"] == "text":
+            texts[-1] += block["text"]
+    wanted = ""
+    for number, said in enumerate(texts, start=1):
+        session = FULL.session()
+        wanted += session.feed(said) + session.flush(End.COMPLETE if number == len(texts) else End.TOOL_CALL)
+    assert message.text == wanted
+    for indexed in (True, False):
+        chunks = streamed(blocks, size, indexed=indexed)
+        out: list[Any] = list(guard_model(Fake(chunks=chunks), FULL).stream("x"))
+        assert "".join(chunk.text for chunk in out) == message.text
+        merged: Any = reduce(add, out)
+        assert merged.text == message.text
+        if indexed and "" not in [block.get("text") for block in blocks]:
+            assert [
+                {k: v for k, v in block.items() if k != "index"} for block in merged.content
+            ] == message.content
+
+
 def test_each_block_keeps_its_own_characters() -> None:
     said = ["One <", "tw", "o <", "th", "ree. "]
     blocks = [text(part) for part in said]
@@ -146,12 +191,11 @@ def test_a_message_with_nothing_to_take_out_is_the_models_own() -> None:
 
 @pytest.mark.parametrize("indexed", [True, False])
 def test_a_call_of_a_tool_ends_a_text_and_what_it_held_comes_before_the_next(indexed: bool) -> None:
-    full = FenceScrubber("think") | PreambleTrimmer() | Redactor()
     preamble = "Let me update the anchors now."
     blocks = [text(f"One <two. {preamble}"), CALL, text("Three <"), text("four.")]
     chunks = streamed(blocks, 4, indexed=indexed)
-    model = guard_model(Fake(chunks=chunks, message=whole(blocks)), full)
-    wanted = full.scrub(f"One <two. {preamble}") + "Three <four."
+    model = guard_model(Fake(chunks=chunks, message=whole(blocks)), FULL)
+    wanted = FULL.scrub(f"One <two. {preamble}") + "Three <four."
     assert preamble not in wanted
     out: list[Any] = list(model.stream("x"))
     assert model.invoke("x").text == wanted
