@@ -8,10 +8,10 @@ decided goes out first; after anything else (the consumer is gone) nothing is sa
 from __future__ import annotations
 
 import inspect
-from collections.abc import AsyncGenerator, AsyncIterable, Callable, Coroutine, Generator, Iterable
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Coroutine, Generator, Iterable, Iterator
 from typing import Any, TypeVar
 
-__all__ = ["aclose_source", "close_source", "drive", "drive_sync"]
+__all__ = ["aclose_source", "begun", "close_source", "drive", "drive_sync"]
 
 T = TypeVar("T")
 
@@ -27,7 +27,7 @@ def drive(feed: Feed, flush: Flush, source: AsyncIterable[str], /) -> AsyncGener
 
 def drive_sync(feed: Feed, flush: Flush, source: Iterable[str], /) -> Generator[str, None, None]:
     """Do as `drive` does, for a synchronous source."""
-    return _Stream(_drive_sync(feed, flush, source), source)
+    return begun(_drive_sync(feed, flush, source))
 
 
 class _AsyncStream(AsyncGenerator[T, None]):
@@ -62,34 +62,10 @@ class _AsyncStream(AsyncGenerator[T, None]):
             await aclose_source(source, source)
 
 
-class _Stream(Generator[T, None, None]):
-    __slots__ = ("_generator", "_source")
-
-    def __init__(self, generator: Generator[T, None, None], source: Iterable[T]) -> None:
-        self._generator = generator
-        self._source: Iterable[T] | None = source
-
-    def __next__(self) -> T:
-        self._source = None
-        return next(self._generator)
-
-    def send(self, value: None, /) -> T:
-        self._source = None
-        return self._generator.send(value)
-
-    def throw(self, *error: Any) -> T:
-        source, self._source = self._source, None
-        try:
-            return self._generator.throw(*error)
-        finally:
-            if source is not None:
-                close_source(source, source)
-
-    def close(self) -> None:
-        source, self._source = self._source, None
-        self._generator.close()
-        if source is not None:
-            close_source(source, source)
+def begun(generator: Generator[Any, None, None]) -> Generator[Any, None, None]:
+    """Run a generator to its first `yield`, so that from now on its `finally` runs whatever happens."""
+    next(generator)
+    return generator
 
 
 async def _drive(feed: Feed, flush: Flush, source: AsyncIterable[str], /) -> AsyncGenerator[str, None]:
@@ -115,9 +91,11 @@ async def _drive(feed: Feed, flush: Flush, source: AsyncIterable[str], /) -> Asy
         await aclose_source(iterator, source)
 
 
-def _drive_sync(feed: Feed, flush: Flush, source: Iterable[str], /) -> Generator[str, None, None]:
-    iterator = iter(source)
+def _drive_sync(feed: Feed, flush: Flush, source: Iterable[str], /) -> Generator[str | None, None, None]:
+    iterator: Iterator[str] | None = None
     try:
+        yield None
+        iterator = iter(source)
         failure: Exception | None = None
         while True:
             try:

@@ -18,6 +18,7 @@ from streamguard.adapting.parking import Parking
 from streamguard.adapting.paths import Path, Select
 from streamguard.adapting.policies import LeafPolicy, ReasoningPolicy, ToolArgsPolicy
 from streamguard.adapting.unchanged import Unchanged
+from streamguard.adapting.usual import Usual
 
 __all__ = [
     "Adapter",
@@ -33,6 +34,7 @@ __all__ = [
     "Select",
     "ToolArgsPolicy",
     "Unchanged",
+    "Usual",
     "guard_error",
     "guard_events",
     "guard_events_sync",

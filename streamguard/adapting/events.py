@@ -6,10 +6,10 @@ source. After an error of the source what may still be shown goes out first, the
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator, Iterable
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator, Iterable, Iterator
 from typing import Protocol, TypeVar
 
-from streamguard.drivers import _AsyncStream, _Stream, aclose_source, close_source
+from streamguard.drivers import _AsyncStream, aclose_source, begun, close_source
 from streamguard.session import End
 
 __all__ = ["Adapter", "guard_events", "guard_events_sync"]
@@ -70,7 +70,7 @@ def guard_events_sync(
         raise TypeError(
             f"guard_events_sync() needs an iterable, not {type(source).__name__}; see guard_events()"
         )
-    return _Stream(_guard_sync(source, adapter, on_error), source)
+    return begun(_guard_sync(source, adapter, on_error))
 
 
 async def _guard(source: AsyncIterable[E], adapter: Adapter[E], on_error: OnError) -> AsyncGenerator[E, None]:
@@ -96,9 +96,13 @@ async def _guard(source: AsyncIterable[E], adapter: Adapter[E], on_error: OnErro
         await aclose_source(iterator, source)
 
 
-def _guard_sync(source: Iterable[E], adapter: Adapter[E], on_error: OnError) -> Generator[E, None, None]:
-    iterator = iter(source)
+def _guard_sync(
+    source: Iterable[E], adapter: Adapter[E], on_error: OnError
+) -> Generator[E | None, None, None]:
+    iterator: Iterator[E] | None = None
     try:
+        yield None
+        iterator = iter(source)
         failure: Exception | None = None
         while True:
             try:

@@ -6,7 +6,7 @@ arguments of tool calls, whose pieces come interleaved. `Lanes` keeps one sessio
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, fields
 
 from streamguard.session import End, Finding, FindingHandler, HiddenHandler, Session, Transformer
@@ -72,11 +72,24 @@ class Lanes:
         """
         session = self._sessions.get(key)
         if session is None:
-            chosen = self._guard if guard is None else guard
-            session = chosen.session(on_finding=self._handler(key), on_hidden=self._on_hidden)
-            self._sessions[key] = session
-            self._closed.discard(key)
+            session = self._opened(key, guard)
         return session.feed(text)
+
+    def feeder(self, key: Hashable, /, *, guard: Transformer | None = None) -> Callable[[str], str]:
+        """Return what feeds a lane until it is closed: `feed` for one lane, without looking it up.
+
+        Args:
+            key: the lane; it is opened if it is not open.
+            guard: what the lane goes through if this call opens it.
+        """
+        return (self._sessions.get(key) or self._opened(key, guard)).feed
+
+    def _opened(self, key: Hashable, guard: Transformer | None) -> Session:
+        chosen = self._guard if guard is None else guard
+        session = chosen.session(on_finding=self._handler(key), on_hidden=self._on_hidden)
+        self._sessions[key] = session
+        self._closed.discard(key)
+        return session
 
     def flush(self, key: Hashable, end: End = End.COMPLETE, /) -> str:
         """Close a lane and return what it held and may show; nothing if it is not open.

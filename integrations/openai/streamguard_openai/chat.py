@@ -33,7 +33,9 @@ from streamguard_openai.chunks import (
     is_text,
     names_tool,
     speaks,
+    text_alone,
 )
+from streamguard_openai.going import Going, going
 from streamguard_openai.logprobs import says
 from streamguard_openai.messages import guard_message
 from streamguard_openai.shapes import (
@@ -51,6 +53,7 @@ from streamguard_openai.texts import KEPT, Role, Settings, Texts, role_of, walk
 __all__ = ["ChatAdapter", "CompletionAdapter", "end_of"]
 
 _SILENT = frozenset({*IDENTITY, "choices", "obfuscation"})
+_FREE = {*IDENTITY, "obfuscation"}  # may differ from chunk to chunk
 _WHOLE = -1  # in place of a choice: lanes of what is no chunk
 _MOST = 16  # chunks of a choice that wait
 _ENDS = {
@@ -70,14 +73,16 @@ class ChatAdapter:
 
     *Delay*: that of the guard, lane by lane; and a finish reason, or the usage, waits for what
     follows. *Memory*: the sessions, one chunk for each lane, and those that wait, at most 16 a
-    choice. Chunks are never changed: what differs is a copy. A chunk of which nothing is left is
-    not sent.
+    choice. Chunks are never changed, unless they are `owned`: what differs is a copy. A chunk of
+    which nothing is left is not sent.
     """
 
     __slots__ = (
         "_call",
         "_ends",
+        "_going",
         "_id",
+        "_owned",
         "_shifting",
         "_signatures",
         "_tail",
@@ -96,6 +101,7 @@ class ChatAdapter:
         tool_guard: Transformer | None = None,
         json_content: bool = False,
         on_finding: FindingHandler | None = None,
+        owned: bool = False,
     ) -> None:
         """Begin a response.
 
@@ -106,7 +112,9 @@ class ChatAdapter:
             tool_guard: what arguments go through, if not `guard`.
             json_content: the content is JSON (a structured output); only its strings are guarded.
             on_finding: called with each finding.
+            owned: the chunks are nobody else's: one may be changed instead of copied.
         """
+        self._owned = owned
         self._texts = Texts(Settings(guard, tool_args, reasoning, tool_guard, json_content, on_finding))
         self._signatures = Signatures(self._texts)
         self._templates: dict[Path, Template] = {}
@@ -117,9 +125,42 @@ class ChatAdapter:
         self._call: dict[int, str] = {}  # the call of a choice, where calls are not numbered
         self._id = ""
         self._shifting = False  # every chunk has an id of its own
+        self._going: Going | None = None
 
     def event(self, chunk: Any, /) -> Iterable[Any]:
         """Take the next chunk and return what may be shown now."""
+        going = self._going
+        if going is not None and (text := going.like.text(chunk)) is not None:
+            going.last = chunk
+            shown = going.feed(text)
+            if shown == text:
+                return (chunk,)
+            return (going.like.with_text(chunk, shown),) if shown or going.speaks else ()
+        self._leave()
+        came = self._event(chunk)
+        self._going = self._learnt(chunk)
+        return came
+
+    def _learnt(self, chunk: Any) -> Going | None:
+        """Note what this chunk is like, if it says a text and nothing else, and nothing waits."""
+        path = None if self._ends or self._tail is not None else text_alone(chunk)
+        if path is None:
+            return None
+        choice = fields(fields(chunk)["choices"][0])
+        key: Path = (index_of(choice), path[-1])
+        feed = self._texts.feeder(key, "content" if path[2:] == ("text",) else role_of(str(path[-1])))
+        others = fields(choice.get("delta")).items()
+        speaks = any(value is not None and name != path[-1] for name, value in others)
+        free = _FREE if self._shifting else _FREE - {"id"}
+        return going(chunk, path, key, feed, free=free, owned=self._owned, speaks=speaks)
+
+    def _leave(self) -> None:
+        """Forget what the last chunk was like: what comes now may be something else."""
+        if self._going is not None:
+            self._templates[self._going.key] = (self._going.last, 0, self._going.path[2:])
+            self._going = None
+
+    def _event(self, chunk: Any) -> list[Any]:
         data = fields_or_none(chunk)
         if data is None:
             return [self._texts.leaves("event", chunk)]
@@ -131,7 +172,7 @@ class ChatAdapter:
             before += self._identified(ident)
         silent = usage is not None and not (listed and any(map(speaks, choices)))
         if self._ends or self._tail is not None:
-            before += self._going(choices if listed else (), silent=silent)
+            before += self._gone_on(choices if listed else (), silent=silent)
         self._usage = usage
         changes: dict[str, Any] = {}
         says_more = False
@@ -168,6 +209,7 @@ class ChatAdapter:
 
     def end(self, end: End, /) -> Iterable[Any]:
         """Return what was held. A choice without a finish reason has broken off."""
+        self._leave()
         missed = End.TRUNCATED if end is End.COMPLETE else end
         shown: list[Any] = []
         for index in dict.fromkeys((*map(_choice_of, self._texts.lanes.open), *self._waiting)):
@@ -192,7 +234,7 @@ class ChatAdapter:
         self._shifting = True
         return []
 
-    def _going(self, choices: Iterable[Any], *, silent: bool) -> list[Any]:
+    def _gone_on(self, choices: Iterable[Any], *, silent: bool) -> list[Any]:
         """Let out what has waited for a chunk with these choices, or for its usage."""
         shown: list[Any] = []
         if self._tail is not None and (choices or silent):
@@ -226,13 +268,14 @@ class ChatAdapter:
         waiting = self._waiting.pop(index, [])
         return [*around(waiting[0], shown), *waiting[1:]] if waiting else shown
 
-    def _unknown(self, chunk: Any, path: Path, value: Any, choice: Any = None) -> Any:
+    def _unknown(
+        self, chunk: Any, path: Path, value: Any, index: int = _WHOLE, place: int | None = None
+    ) -> Any:
         """Guard what the protocol does not have: each of its strings goes on in the next such chunk."""
-        index = _WHOLE if choice is None else index_of(fields(choice))
 
         def leaf(key: Path, path: Path, text: str, role: Role) -> str:
             shown = self._texts.feed(key, text, role)
-            self._templates[key] = (chunk, choice, path)
+            self._templates[key] = (chunk, place, path)
             return shown
 
         name = str(path[0])
@@ -255,11 +298,11 @@ class ChatAdapter:
             if value is None or name in ("index", "finish_reason", "logprobs"):
                 continue
             if name == "delta" and has_fields(value):
-                new, wrote = self._delta(chunk, choice, index, value, name)
+                new, wrote = self._delta(chunk, place, index, value, name)
             elif name == "text" and isinstance(value, str):
-                new, wrote = self._text(chunk, choice, index, value)
+                new, wrote = self._text(chunk, place, index, value)
             elif name == "message" and has_fields(value) and self._is_piece(own, index):
-                new, wrote = self._delta(chunk, choice, index, value, name)
+                new, wrote = self._delta(chunk, place, index, value, name)
             elif name == "message" and has_fields(value):
                 end = End.TRUNCATED if reason is None else end_of(reason)
                 new = guard_message(self._texts, index, value, end)
@@ -272,7 +315,7 @@ class ChatAdapter:
                 if is_choice(own) and not is_text(name, value):
                     new = self._texts.leaves(name, value)
                 else:
-                    new = self._unknown(chunk, (name,), value, choice)
+                    new = self._unknown(chunk, (name,), value, index, place)
             if new is not value:
                 changes[name] = new
         logprobs = own.get("logprobs")
@@ -294,7 +337,7 @@ class ChatAdapter:
             return False
         return not choice.get("finish_reason") or self._is_open(index)
 
-    def _delta(self, chunk: Any, choice: Any, index: int, delta: Any, field: str) -> tuple[Any, bool]:
+    def _delta(self, chunk: Any, place: int, index: int, delta: Any, field: str) -> tuple[Any, bool]:
         """Guard a delta, by the name of its field; tell whether it says anything."""
         changes: dict[str, Any] = {}
         spoke = False
@@ -310,12 +353,12 @@ class ChatAdapter:
             elif isinstance(value, str):
                 key: Path = (index, name)
                 shown = self._texts.feed(key, value, role)
-                self._templates[key] = (chunk, choice, (field, name))
+                self._templates[key] = (chunk, place, (field, name))
                 spoke = spoke or shown != ""
                 if shown != value:
                     changes[name] = shown
             elif name in NESTED:
-                new, wrote = self._inside(chunk, choice, (index, name), value)
+                new, wrote = self._inside(chunk, place, (index, name), value)
                 spoke = spoke or wrote
                 if new is not value:
                     changes[name] = new
@@ -326,7 +369,7 @@ class ChatAdapter:
                     changes[name] = new
         return (with_fields(delta, changes) if changes else delta), spoke
 
-    def _inside(self, chunk: Any, choice: Any, key: Path, value: Any) -> tuple[Any, bool]:
+    def _inside(self, chunk: Any, place: int, key: Path, value: Any) -> tuple[Any, bool]:
         """Guard what has pieces of texts further inside; tell whether it says anything."""
         name = str(key[-1])
         spoke = name in ("tool_calls", "function_call") and names_tool(value)
@@ -335,7 +378,7 @@ class ChatAdapter:
             nonlocal spoke
             key = self._lane(key, path, value)
             shown = self._texts.feed(key, text, role)
-            self._templates[key] = (chunk, choice, path)
+            self._templates[key] = (chunk, place, path)
             spoke = spoke or shown != ""
             return shown
 
@@ -365,10 +408,10 @@ class ChatAdapter:
             return (*key[:2], f"*{place}", *key[3:])
         return (*key[:2], self._call.get(index, "*"), *key[3:])
 
-    def _text(self, chunk: Any, choice: Any, index: int, text: str) -> tuple[str, bool]:
+    def _text(self, chunk: Any, place: int, index: int, text: str) -> tuple[str, bool]:
         key: Path = (index, "text")
         shown = self._texts.feed(key, text, "content")
-        self._templates[key] = (chunk, choice, ("text",))
+        self._templates[key] = (chunk, place, ("text",))
         return (text if shown == text else shown), bool(shown)
 
     def _release(self, index: int, end: End) -> list[Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
 from streamguard.adapting import Path
@@ -30,6 +30,7 @@ __all__ = [
     "is_text",
     "names_tool",
     "speaks",
+    "text_alone",
 ]
 
 IDENTITY = ("id", "object", "created", "model", "system_fingerprint", "service_tier", "provider")
@@ -134,15 +135,43 @@ def alone(chunk: Any, choice: Any) -> Any:
     return only(chunk, {**kept, "choices": [choice]})
 
 
-def held(chunk: Any, choice: Any, path: Sequence[str | int], text: str) -> Any:
+def text_alone(chunk: Any) -> Path | None:
+    """Return the path to the text of a chunk that says nothing else, if it is such a chunk.
+
+    What is never changed may stand beside it.
+    """
+    own = fields(chunk)
+    choices: Any = own.get("choices")
+    if not (is_sequence(choices) and len(choices) == 1) or _others(
+        own, {*IDENTITY, "obfuscation", "choices"}
+    ):
+        return None
+    choice = fields(choices[0])
+    inner = "delta" if has_fields(choice.get("delta")) else "text"
+    if _others(choice, {"index", inner}):
+        return None
+    if inner == "text":
+        return ("choices", 0, "text") if isinstance(choice.get("text"), str) else None
+    texts = [
+        name for name, value in fields(choice["delta"]).items() if value is not None and name not in KEPT
+    ]
+    return ("choices", 0, "delta", texts[0]) if len(texts) == 1 else None
+
+
+def _others(own: Mapping[str, Any], names: Container[str]) -> bool:
+    return any(value is not None and name not in names for name, value in own.items())
+
+
+def held(chunk: Any, place: int | None, path: Sequence[str | int], text: str) -> Any:
     """Make a chunk like the last one of a lane that carries this text.
 
     Args:
         chunk: the last one of the lane.
-        choice: the one of its choices that has the lane, or `None`: the lane is the chunk's own.
+        place: where among its choices the one is that has the lane; `None`: the lane is the chunk's own.
         path: leads to the text, in the choice or in the chunk.
         text: what was held.
     """
+    choice = None if place is None else fields(chunk)["choices"][place]
     own = fields(chunk if choice is None else choice)
     name, rest = str(path[0]), path[1:]
     said = {name: graft(own[name], rest, text)}
@@ -164,5 +193,5 @@ def around(last: Any, texts: list[Any]) -> list[Any]:
     return [first, *texts, with_fields(last, {"choices": [with_fields(choice, emptied(own))]})]
 
 
-Template = tuple[Any, Any, Path]
-"""The last chunk of a lane, the choice in it or `None`, and the path to the text."""
+Template = tuple[Any, int | None, Path]
+"""The last chunk of a lane, the place of its choice or `None`, and the path to the text from there."""

@@ -17,9 +17,10 @@ from typing import Any, NamedTuple
 from streamguard import End, Transformer
 from streamguard.adapting import Path, ReasoningPolicy, ToolArgsPolicy
 from streamguard.session import FindingHandler
+from streamguard_openai.going import Going, going
 from streamguard_openai.items import Snapshots, end_of_response, is_call
 from streamguard_openai.logprobs import spells
-from streamguard_openai.shapes import fields, has_fields, text_of, with_fields
+from streamguard_openai.shapes import fields, has_fields, is_dict, text_of, with_fields
 from streamguard_openai.texts import KEPT, Role, Settings, Texts
 
 __all__ = ["ResponsesAdapter"]
@@ -49,6 +50,8 @@ _KINDS = {
     "response.audio_transcript": _Kind("transcript", "text"),
 }
 _TERMINAL = ("response.completed", "response.incomplete", "response.failed", "response.cancelled")
+_NUMBER = "sequence_number"
+_FREE = (_NUMBER, "obfuscation")  # may differ from delta to delta
 _INDICES = ("content_index", "summary_index", "command_index")
 _DONE_TEXTS = ("text", "refusal", "arguments", "input", "code", "command", "diff", "delta", "transcript")
 
@@ -61,7 +64,17 @@ class ResponsesAdapter:
     never changed: what differs is a copy. A delta of which nothing is left is not sent.
     """
 
-    __slots__ = ("_ended", "_last", "_shift", "_snapshots", "_tail", "_templates", "_texts")
+    __slots__ = (
+        "_ended",
+        "_going",
+        "_last",
+        "_owned",
+        "_shift",
+        "_snapshots",
+        "_tail",
+        "_templates",
+        "_texts",
+    )
 
     def __init__(
         self,
@@ -72,6 +85,7 @@ class ResponsesAdapter:
         tool_guard: Transformer | None = None,
         json_content: bool = False,
         on_finding: FindingHandler | None = None,
+        owned: bool = False,
     ) -> None:
         """Begin a response.
 
@@ -82,7 +96,9 @@ class ResponsesAdapter:
             tool_guard: what arguments go through, if not `guard`.
             json_content: the content is JSON (a structured output); only its strings are guarded.
             on_finding: called with each finding.
+            owned: the events are nobody else's: one may be changed instead of copied.
         """
+        self._owned = owned
         self._texts = Texts(Settings(guard, tool_args, reasoning, tool_guard, json_content, on_finding))
         self._snapshots = Snapshots(self._texts)
         self._templates: dict[Path, Any] = {}  # the last delta of each lane
@@ -90,9 +106,30 @@ class ResponsesAdapter:
         self._shift = 0
         self._last: int | None = None  # the number given last
         self._ended = False
+        self._going: Going | None = None
 
     def event(self, event: Any, /) -> Iterable[Any]:
         """Take the next event and return what may be shown now."""
+        going = self._going
+        if going is not None and (text := going.like.text(event)) is not None:
+            going.last = event
+            shown = going.feed(text)
+            if shown == text:
+                return (self._numbered(event),)
+            if shown:
+                return (self._numbered(going.like.with_text(event, shown)),)
+            self._shift -= 1
+            return ()
+        self._leave()
+        return self._event(event)
+
+    def _leave(self) -> None:
+        """Forget what the last delta was like: what comes now may be something else."""
+        if self._going is not None:
+            self._templates[self._going.key] = self._going.last
+            self._going = None
+
+    def _event(self, event: Any) -> list[Any]:
         kind = text_of(event, "type")
         if kind.endswith(".delta"):
             shown: list[Any] = []
@@ -113,6 +150,7 @@ class ResponsesAdapter:
 
     def end(self, end: End, /) -> Iterable[Any]:
         """Return what was held. Without a closing event of the response it has broken off."""
+        self._leave()
         if end is End.COMPLETE and not self._ended:
             end = End.TRUNCATED
         shown: list[Any] = []
@@ -173,10 +211,10 @@ class ResponsesAdapter:
                 if fields(template).get("logprobs"):
                     changes["logprobs"] = []
                 self._shift += 1
-                number = fields(template).get("sequence_number")
+                number = fields(template).get(_NUMBER)
                 if isinstance(number, int) and self._last is not None:
                     self._last += 1
-                    changes["sequence_number"] = self._last
+                    changes[_NUMBER] = self._last
                 shown.append(with_fields(template, changes))
 
     def _key(self, own: Mapping[str, Any], prefix: str) -> Path:
@@ -195,6 +233,8 @@ class ResponsesAdapter:
             text = self._texts.feed(key, delta, kind.role)
             if self._texts.policy(kind.role) == "guard":
                 self._templates[key] = event
+                feed = self._texts.feeder(key, kind.role)
+                self._going = going(event, ("delta",), key, feed, free=_FREE, owned=self._owned)
             if text == delta:
                 odd = own.get("logprobs") and not spells(own["logprobs"], {delta})
                 self._send(event, {"logprobs": []} if odd else {}, shown)
@@ -264,12 +304,20 @@ class ResponsesAdapter:
         self._send(event, changes, shown)
 
     def _send(self, event: Any, changes: dict[str, Any], shown: list[Any]) -> None:
-        number = fields(event).get("sequence_number")
-        if isinstance(number, int):
-            if self._shift:
-                changes["sequence_number"] = number + self._shift
-            self._last = number + self._shift
-        shown.append(with_fields(event, changes) if changes else event)
+        shown.append(self._numbered(with_fields(event, changes) if changes else event))
+
+    def _numbered(self, event: Any) -> Any:
+        """Number an event that is about to be sent."""
+        number = event.get(_NUMBER) if is_dict(event) else getattr(event, _NUMBER, None)
+        if not isinstance(number, int):
+            return event
+        self._last = number + self._shift
+        if not self._shift:
+            return event
+        if self._owned and not is_dict(event):
+            event.__dict__[_NUMBER] = self._last
+            return event
+        return with_fields(event, {_NUMBER: self._last})
 
 
 def _place(own: Mapping[str, Any]) -> int | str:

@@ -6,7 +6,7 @@ The protocol is known by the first event. Everything a stream offers besides ite
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
 from contextlib import suppress
 from types import TracebackType
 from typing import Any, Self, cast, overload
@@ -26,15 +26,26 @@ __all__ = ["AsyncGuardedStream", "GuardedStream", "StreamAdapter", "guard_stream
 class StreamAdapter:
     """Guards the events of a response of any of the three protocols, told by their shape."""
 
-    __slots__ = ("_adapters", "_known", "_settings")
+    __slots__ = ("_adapters", "_guard", "_known", "_owned", "_settings")
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, *, owned: bool = False) -> None:
+        """Begin a stream.
+
+        Args:
+            settings: what the user has chosen.
+            owned: the events are nobody else's, and all of one protocol.
+        """
         self._settings = settings
+        self._owned = owned
         self._adapters: dict[type, ChatAdapter | ResponsesAdapter] = {}
         self._known: dict[type, ChatAdapter | ResponsesAdapter] = {}
+        self._guard: Callable[[Any], Iterable[Any]] = self._told
 
     def event(self, event: Any, /) -> Iterable[Any]:
         """Take the next event and return what may be shown now."""
+        return self._guard(event)
+
+    def _told(self, event: Any) -> Iterable[Any]:
         adapter = self._known.get(event.__class__)
         return adapter.event(event) if adapter is not None else self._choose(event).event(event)
 
@@ -43,12 +54,11 @@ class StreamAdapter:
         adapter = self._adapters.get(kind)
         if adapter is None:
             chosen = self._settings
-            adapter = self._adapters[kind] = kind(
-                chosen.guard,
-                **chosen.options,
-            )
+            adapter = self._adapters[kind] = kind(chosen.guard, owned=self._owned, **chosen.options)
         if not is_dict(event):
             self._known[type(event)] = adapter  # a class of the SDK belongs to one protocol
+        if self._owned:
+            self._guard = adapter.event
         return adapter
 
     def end(self, end: End, /) -> Iterable[Any]:
@@ -61,6 +71,11 @@ def _protocol(event: Any) -> type[ChatAdapter] | type[ResponsesAdapter]:
     if "choices" not in own and text_of(event, "type"):
         return ResponsesAdapter
     return CompletionAdapter if own.get("object") == "text_completion" else ChatAdapter
+
+
+def _adapter(stream: object, settings: Settings) -> StreamAdapter:
+    """The adapter of a stream. The SDK makes an event, hands it on and keeps nothing of it."""
+    return StreamAdapter(settings, owned=type(stream).__module__.partition(".")[0] == "openai")
 
 
 class _Delegating:
@@ -87,10 +102,10 @@ class GuardedStream(_Delegating):
 
     def __init__(self, stream: Iterable[Any], settings: Settings) -> None:
         super().__init__(stream)
-        self._events = guard_events_sync(stream, StreamAdapter(settings), on_error=CallErrors(settings))
+        self._events = guard_events_sync(stream, _adapter(stream, settings), on_error=CallErrors(settings))
 
     def __iter__(self) -> Iterator[Any]:
-        return self
+        return self._events
 
     def __next__(self) -> Any:
         return next(self._events)
@@ -119,10 +134,10 @@ class AsyncGuardedStream(_Delegating):
 
     def __init__(self, stream: AsyncIterable[Any], settings: Settings) -> None:
         super().__init__(stream)
-        self._events = guard_events(stream, StreamAdapter(settings), on_error=CallErrors(settings))
+        self._events = guard_events(stream, _adapter(stream, settings), on_error=CallErrors(settings))
 
     def __aiter__(self) -> AsyncIterator[Any]:
-        return self
+        return self._events
 
     async def __anext__(self) -> Any:
         return await anext(self._events)

@@ -178,6 +178,12 @@ class Texts:
             return self.lanes.feed(key, text, guard=self._guards[role])
         return text if policy == "keep" else ""
 
+    def feeder(self, key: Hashable, role: Role) -> Callable[[str], str] | None:
+        """Return what feeds a lane until it is closed; `None` for one that is not guarded."""
+        if self._policies[role] != "guard":
+            return None
+        return self.lanes.feeder(key, guard=self._guards[role])
+
     def scrub(self, key: Hashable, text: str, role: Role, end: End, *, report: bool = True) -> str:
         """Guard a whole text, as its lane would."""
         policy = self._policies[role]
