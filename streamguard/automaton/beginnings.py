@@ -8,6 +8,8 @@ conditions, however many rules there are.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from copy import copy
 from typing import NamedTuple
 
 from streamguard.automaton.nfa import Ahead, Behind, Nfa
@@ -60,31 +62,38 @@ class Entry(NamedTuple):
 ALWAYS = Condition(frozenset(), 0, frozenset())
 Begun = tuple[frozenset[int], frozenset[int]]
 """The threads in contexts, and those in values."""
+Sorted = tuple[int, tuple[tuple[Condition, tuple[tuple[int, ...], tuple[int, ...]]], ...]]
+"""The bits of the text before that are asked for, and the same threads by what they ask."""
+Found = tuple[int, Condition, bool, int]
+"""Bits of rules, what they ask of the text before, whether they begin in their value, and where."""
 
 
 class Beginnings:
     """The threads that the first character of a context or a value starts."""
 
     def __init__(self, nfa: Nfa) -> None:
-        self._begin(_find_entries(nfa))
+        self._entries = _find_entries(nfa)
+        self._found: dict[int, list[Found]] = {}  # by class; shared by all that are made of it
+        self._begin(-1)
 
     @property
     def owners(self) -> int:
         """Bits of the rules that can begin."""
         owners = 0
         for entry in self._entries:
-            owners |= entry.owners
+            if entry.owners & self._only:
+                owners |= entry.owners
         return owners
 
     def only(self, owners: int) -> Beginnings:
         """The same for the rules of these bits alone, or for a few more where they share a context."""
-        some = object.__new__(Beginnings)
-        some._begin([entry for entry in self._entries if entry.owners & owners])
+        some = copy(self)
+        some._begin(owners)
         return some
 
-    def _begin(self, entries: list[Entry]) -> None:
-        self._entries = entries
-        self._by_mask: dict[int, tuple[int, tuple[tuple[Condition, Begun], ...]]] = {}
+    def _begin(self, owners: int) -> None:
+        self._only = owners
+        self._by_mask: dict[int, Sorted] = {}
         self._begun: dict[tuple[int, int], Begun] = {}
 
     def at(self, behind: int, mask: int) -> Begun:
@@ -105,25 +114,33 @@ class Beginnings:
             )
         return begun
 
-    def _sort(self, mask: int) -> tuple[int, tuple[tuple[Condition, Begun], ...]]:
+    def _sort(self, mask: int) -> Sorted:
         """What a character of class `mask` begins, by condition; and the bits that these ask for."""
-        found: dict[Condition, tuple[set[int], set[int]]] = {}
-        for _, read, target, is_value, conditions in self._entries:
-            if mask >> read & 1:
-                for condition in conditions:
-                    if all(bool(mask & asked.classes) is not asked.negated for asked in condition.ahead):
-                        behind = condition._replace(ahead=frozenset())
-                        found.setdefault(behind, (set(), set()))[is_value].add(target)
+        found = self._found.get(mask)
+        if found is None:
+            found = self._found[mask] = list(self._find(mask))
+        begins: dict[Condition, tuple[set[int], set[int]]] = {}
+        for owners, condition, is_value, target in found:
+            if owners & self._only:
+                begins.setdefault(condition, (set(), set()))[is_value].add(target)
         relevant = 0
-        for condition in found:
+        for condition in begins:
             relevant |= condition.excluded
             for bits in condition.required:
                 relevant |= bits
         groups = tuple(
-            (condition, (frozenset(context), frozenset(value)))
-            for condition, (context, value) in found.items()
+            (condition, (tuple(context), tuple(value))) for condition, (context, value) in begins.items()
         )
         return relevant, groups
+
+    def _find(self, mask: int) -> Iterator[Found]:
+        """What a character of class `mask` begins, with what is asked of the text before."""
+        for owners, read, target, is_value, conditions in self._entries:
+            if mask >> read & 1:
+                for condition in conditions:
+                    if all(bool(mask & asked.classes) is not asked.negated for asked in condition.ahead):
+                        behind = condition._replace(ahead=frozenset()) if condition.ahead else condition
+                        yield owners, behind, is_value, target
 
 
 def _find_entries(nfa: Nfa) -> list[Entry]:

@@ -179,6 +179,8 @@ class Matcher(Decider):
         state = self._states.get(config)
         if state is None:
             self._cache.count_state()
+            contexts, grouped = self._cache.contexts, self._cache.groups
+            config = Config(behind, contexts.setdefault(context, context), grouped.setdefault(groups, groups))
             hold = next((group.age for group in groups if not self._keeps(group)), 0)
             state = self._states[config] = State(self, config, hold)
         return state

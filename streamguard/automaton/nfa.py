@@ -61,6 +61,10 @@ class Closure:
     waiting: bool
 
 
+Moves = tuple[tuple[int, ...], tuple[int, ...]]
+"""Where a character leads in contexts, and in values."""
+
+
 @dataclass(frozen=True, slots=True)
 class Free:
     """Where one thread gets without a character, and the conditions it meets on its way."""
@@ -69,9 +73,9 @@ class Free:
     accepts: tuple[int, ...]
     conditional: tuple[tuple[int, Behind | Ahead], ...]
     reads: int  # bits of the sets it reads a character of
-    moves: dict[int, tuple[set[int], set[int]]] = field(
-        default_factory=dict[int, tuple[set[int], set[int]]]
-    )  # of contexts and of values, by those of the bits that the next character has
+    moves: dict[int, Moves] = field(
+        default_factory=dict[int, Moves]
+    )  # by those of the bits that the next character has
 
 
 class Nfa:
@@ -319,24 +323,24 @@ class Nfa:
             moves = free.moves.get(met)
             if moves is None:
                 moves = free.moves[met] = self._read_apart(free.consuming, met)
-            context |= moves[0]
-            value |= moves[1]
+            context.update(moves[0])
+            value.update(moves[1])
         if asking:
             closure = self.closure(asking, behind, mask)
             moves = self._read_apart(closure.consuming, mask)
-            context |= moves[0]
-            value |= moves[1]
+            context.update(moves[0])
+            value.update(moves[1])
             accepts.update(closure.accepts)
         return context, value, accepts
 
-    def _read_apart(self, consuming: Iterable[int], mask: int) -> tuple[set[int], set[int]]:
+    def _read_apart(self, consuming: Iterable[int], mask: int) -> Moves:
         """Where states of contexts go with a character of class `mask`, and states of values."""
         moved: tuple[set[int], set[int]] = (set(), set())
         for state in consuming:
             reads = self.reads[state]
             if reads is not None and mask >> reads[0] & 1:
                 moved[self.is_value[state]].add(reads[1])
-        return moved
+        return tuple(moved[0]), tuple(moved[1])
 
     def freely(self, state: int) -> Free:
         """Where a thread in `state` gets without a character and without a condition."""

@@ -189,10 +189,18 @@ class Tail(dict[str, "Tail"]):
 
 
 class Cache:
-    """How much a matcher and its views remember; they begin anew together."""
+    """How much a matcher and its views remember; they begin anew together.
+
+    Attributes:
+        views: by the rules that can begin.
+        contexts: those of states; many states have one in common.
+        groups: those of states, likewise.
+    """
 
     def __init__(self, whole: Matcher) -> None:
         self.views: dict[int, Matcher] = {ALL: whole}
+        self.contexts: dict[frozenset[int], frozenset[int]] = {}
+        self.groups: dict[tuple[Group, ...], tuple[Group, ...]] = {}
         self._states = 0
         self._moves = 0
 
@@ -213,4 +221,6 @@ class Cache:
         for view in tuple(self.views.values()):
             view.forget()
         self.views = {ALL: whole}
+        self.contexts.clear()
+        self.groups.clear()
         self._states = self._moves = 0
