@@ -170,6 +170,8 @@ def test_each_block_keeps_its_own_characters() -> None:
     merged: Any = reduce(add, list(model.stream("x")))
     assert [block["text"] for block in merged.content] == said
     assert [block["index"] for block in merged.content] == [0, 1, 2, 3, 4]
+    in_parts = [text(". a"), text("pass")]  # what is held of the first comes in two parts
+    assert guard_model(Fake(message=whole(in_parts)), FULL).invoke("x").content == in_parts
 
 
 def test_what_each_block_shows_does_not_depend_on_how_it_comes() -> None:
@@ -329,3 +331,15 @@ def test_a_signature_in_events_stays_only_with_reasoning_that_came_through() -> 
         (finished,) = [event["content"] for event in shown if event["event"] == "content-block-finish"]
         assert finished["reasoning"] == GUARD.scrub(said)
         assert ("signature" in finished["extras"]) == stays
+
+
+def test_an_error_among_the_events_shows_nothing_held_and_finishes_what_has_finished() -> None:
+    key = "AKIA" + "QWERTYUI"
+    block = {"type": "text", "text": f"a {key}"}
+    shown = told(
+        [*block_events(0, block, deltas=True), {"event": "error", "message": f"cannot read {TEXT!r}"}]
+    )
+    assert leaks(shown) == set()
+    assert key[:4] not in str(shown)
+    assert [event["event"] for event in shown][-2:] == ["content-block-finish", "error"]
+    assert shown[-2]["content"] == text("a ")
