@@ -21,7 +21,7 @@ from streamguard_openai.texts import Settings
 
 from streamguard import End
 from streamguard.adapting.sse import ServerSentEvent, SSEDecoder, encode_event
-from streamguard_litellm.finish import finishes, is_made_up, source_of
+from streamguard_litellm.finish import is_made_up, may_end, source_of
 from streamguard_litellm.sealed import SEALED, unsealed
 from streamguard_litellm.thinking import ThinkingChatAdapter
 
@@ -119,7 +119,7 @@ class LiteLLMAdapter:
 
     def event(self, item: Any, /) -> Iterable[Any]:
         """Take the next item and return what may be shown now."""
-        if self._source is not None and finishes(item):
+        if self._source is not None and may_end(self._source, item):
             made_up = is_made_up(self._source)
             self._source = None
             if made_up:

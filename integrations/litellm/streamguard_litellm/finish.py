@@ -9,18 +9,31 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["finishes", "is_made_up", "source_of"]
+__all__ = ["is_made_up", "may_end", "source_of"]
+
+_RELAYS = "_async_generator"  # what a stream of a `Router` has
+_NOTHING: dict[str, Any] = {}
 
 
 def source_of(stream: Any) -> Any:
     """Return the stream itself if it is one of chat that tells how it ends, else `None`."""
-    return stream if isinstance(getattr(stream, "chunks", None), list) else None
+    tells = hasattr(stream, "sent_last_chunk") and isinstance(getattr(stream, "chunks", None), list)
+    return stream if tells else None
 
 
-def finishes(item: Any) -> bool:
-    """Tell whether an item is a chunk with a finish reason."""
+def may_end(source: Any, item: Any) -> bool:
+    """Tell whether a source has come to its end, or shows a finish reason in this item."""
+    return source.sent_last_chunk or (hasattr(source, _RELAYS) and _finishes(item))
+
+
+def _finishes(item: Any) -> bool:
     choices: Any = getattr(item, "choices", None)
-    return bool(choices and getattr(choices[0], "finish_reason", None))
+    if not choices:
+        return False
+    # To ask LiteLLM's objects for an attribute they lack takes half of what a chunk takes to guard.
+    held = getattr(choices[0], "__pydantic_extra__", None) or _NOTHING
+    own = getattr(choices[0], "__dict__", _NOTHING)
+    return bool(held.get("finish_reason") or own.get("finish_reason"))
 
 
 def is_made_up(source: Any) -> bool:
@@ -29,4 +42,4 @@ def is_made_up(source: Any) -> bool:
         if getattr(source, name, None):
             return False
     chunks: list[Any] = source.chunks
-    return bool(chunks) and not any(map(finishes, reversed(chunks)))
+    return bool(chunks) and not any(map(_finishes, reversed(chunks)))
