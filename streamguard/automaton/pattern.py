@@ -37,6 +37,8 @@ __all__ = ["parse"]
 
 MAX_DEPTH = 50
 """Most groups inside one another."""
+MAX_GROUPS = 8192
+"""Most groups that are remembered, to be used again in other patterns."""
 _SAFE_FLAGS = {"i": re.IGNORECASE, "s": re.DOTALL, "x": re.VERBOSE, "a": re.ASCII}
 _ASCII, _DOTALL, _VERBOSE = int(re.ASCII), int(re.DOTALL), int(re.VERBOSE)
 _CASE = int(re.IGNORECASE | re.ASCII)
@@ -76,6 +78,10 @@ def parse(pattern: str, flags: int = 0) -> Node:
     except (ValueError, OverflowError) as error:
         raise PatternError(f"not a regular expression: {error}") from None
     return _Parser(pattern, flags).parse()
+
+
+_GROUPS: dict[tuple[str, int], Node] = {}
+"""Groups by how they are written, and the flags they are read with."""
 
 
 class _Parser:
@@ -243,6 +249,16 @@ class _Parser:
         )
 
     def group(self) -> Node | None:
+        """A group; where one is written like another, it is the same object: rules have many in common."""
+        at, flags = self.at, self.flags
+        node = self.read_group()
+        if node is None:
+            return None
+        if len(_GROUPS) >= MAX_GROUPS:
+            _GROUPS.clear()
+        return _GROUPS.setdefault((self.pattern[at : self.at], flags), node)
+
+    def read_group(self) -> Node | None:
         at = self.at
         self.at += 1
         flags = self.flags

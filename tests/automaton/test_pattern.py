@@ -12,6 +12,7 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from streamguard import PatternError
+from streamguard.automaton import pattern as module
 from streamguard.automaton.nodes import (
     Alternation,
     CharSet,
@@ -436,3 +437,19 @@ def test_groups_nested_too_deep_for_re_are_refused() -> None:
 
 def test_a_pattern_error_is_a_value_error() -> None:
     assert issubclass(PatternError, ValueError)
+
+
+def test_groups_written_alike_are_one_object_and_flags_tell_them_apart() -> None:
+    first, second = parse("x(?:a|bc)"), parse("y(?:a|bc)")
+    assert isinstance(first, Concat)
+    assert isinstance(second, Concat)
+    assert first.parts[1] is second.parts[1]
+    assert parse("x(?:a|bc)", re.IGNORECASE) != first
+    assert parse("(?i:x(?:a|bc))") != first
+
+
+def test_groups_are_remembered_up_to_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MAX_GROUPS", 3)
+    for number in range(9):
+        assert parse(f"x(?:{number})") == parse(f"x{number}")
+        assert len(module._GROUPS) <= 3
