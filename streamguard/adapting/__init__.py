@@ -17,6 +17,7 @@ from streamguard.adapting.objects import guard_object
 from streamguard.adapting.parking import Parking
 from streamguard.adapting.paths import Path, Select
 from streamguard.adapting.policies import LeafPolicy, ReasoningPolicy, ToolArgsPolicy
+from streamguard.adapting.settings import Settings
 from streamguard.adapting.unchanged import Unchanged
 from streamguard.adapting.usual import Usual
 
@@ -32,6 +33,7 @@ __all__ = [
     "Path",
     "ReasoningPolicy",
     "Select",
+    "Settings",
     "ToolArgsPolicy",
     "Unchanged",
     "Usual",

@@ -15,18 +15,18 @@ class Cover:
 
     Args:
         inner: the object behind it.
-        policies: what the adapter's methods need to know.
+        settings: what the adapter's methods need to know.
     """
 
-    __slots__ = ("_inner", "_policies")
+    __slots__ = ("_inner", "_settings")
 
     _inner: Any
-    _policies: Any
+    _settings: Any
     _refused: frozenset[str] = frozenset()
 
-    def __init__(self, inner: Any, policies: Any) -> None:
+    def __init__(self, inner: Any, settings: Any) -> None:
         object.__setattr__(self, "_inner", inner)
-        object.__setattr__(self, "_policies", policies)
+        object.__setattr__(self, "_settings", settings)
 
     @property  # type: ignore[misc]  # it answers for the class behind it
     def __class__(self) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]

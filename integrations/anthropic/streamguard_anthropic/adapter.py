@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import Any, Generic, TypeVar
 
 from streamguard import End, Transformer
-from streamguard.adapting import JsonLane, Lanes, ReasoningPolicy, ToolArgsPolicy, Unchanged
+from streamguard.adapting import JsonLane, Lanes, ReasoningPolicy, Settings, ToolArgsPolicy, Unchanged
 from streamguard.session import FindingHandler
-from streamguard_anthropic.policies import TOOL_BLOCKS, Policies, end_of
+from streamguard_anthropic.ends import TOOL_BLOCKS, end_of
 from streamguard_anthropic.response import KEPT, guard_block, guard_leaves, guard_message, is_reasoning
 from streamguard_anthropic.shape import fields, get, put
 
@@ -67,10 +67,10 @@ class MessagesAdapter(Generic[E]):
         Raises:
             ValueError: a policy is unknown.
         """
-        self._policies = Policies(guard, tool_args, reasoning, tool_guard, on_finding, json_content)
+        self._settings = Settings(guard, tool_args, reasoning, tool_guard, json_content, on_finding)
         self._lanes = Lanes(guard, on_finding=on_finding)
-        self._text = self._policies.for_text
-        self._json = JsonLane(self._policies.for_tools)
+        self._text = self._settings.for_content
+        self._json = JsonLane(self._settings.for_tools)
         self._blocks: dict[Any, _Block] = {}
         self._dropped: set[Any] = set()
         self._stopped = False
@@ -95,14 +95,14 @@ class MessagesAdapter(Generic[E]):
                 shown = [*self._release_all(End.COMPLETE), self._with(event, "message", guard_message)]
                 self._stopped = True
             case "error":
-                shown = [*self._release_all(End.ERROR), guard_leaves(event, self._policies)]
+                shown = [*self._release_all(End.ERROR), guard_leaves(event, self._settings)]
                 self._stopped = True
             case "ping":
                 shown = [event]
             case kind if kind in _DERIVED:
                 shown = []
             case _:
-                shown = [guard_leaves(event, self._policies)]
+                shown = [guard_leaves(event, self._settings)]
         return shown
 
     def end(self, end: End, /) -> list[E]:
@@ -115,19 +115,19 @@ class MessagesAdapter(Generic[E]):
         kind = get(block, "type")
         before = self._release_stopped(End.TOOL_CALL if kind in TOOL_BLOCKS else End.COMPLETE)
         self._dropped.discard(index)
-        if self._policies.reasoning == "drop" and is_reasoning(block):
+        if self._settings.reasoning == "drop" and is_reasoning(block):
             self._dropped.add(index)
             return before
         self._blocks[index] = state = _Block(kind)
         text = get(block, str(kind)) if kind in ("text", "thinking") else None
         if not (isinstance(text, str) and text) or self._keeps(kind):
-            safe = guard_block(block, self._policies)
+            safe = guard_block(block, self._settings)
             return [*before, self._numbered(event if safe is block else put(event, content_block=safe))]
         state.head = self._lanes.feed(index, text, guard=self._text if kind == "text" else None)
         state.unchanged.passed(text, state.head)
         citations = get(block, "citations")
         if citations:
-            block = put(block, citations=guard_leaves(citations, self._policies))
+            block = put(block, citations=guard_leaves(citations, self._settings))
             event = put(event, content_block=block)
         state.start = event
         return before
@@ -147,14 +147,14 @@ class MessagesAdapter(Generic[E]):
         if not isinstance(text, str):
             return [*self._begun(state), self._numbered(event)]
         if name == "partial_json":
-            if self._policies.tool_args == "keep":
+            if self._settings.tool_args == "keep":
                 return [self._numbered(event)]
-            if self._policies.tool_args == "drop":
+            if self._settings.tool_args == "drop":
                 shown = ""
             else:
                 shown = self._lanes.feed(index, text, guard=self._json)
-        elif name == "thinking" and self._policies.reasoning != "guard":
-            return [] if self._policies.reasoning == "drop" else [self._numbered(event)]
+        elif name == "thinking" and self._settings.reasoning != "guard":
+            return [] if self._settings.reasoning == "drop" else [self._numbered(event)]
         else:
             shown = self._lanes.feed(index, text, guard=self._text if name == "text" else None)
             if name == "thinking":
@@ -182,12 +182,12 @@ class MessagesAdapter(Generic[E]):
         texts = {name: text for name, text in fields(delta).items() if _is_text(name, text)}
         shown = {name: self._lanes.feed((index, kind, name), text) for name, text in texts.items()}
         state.unknown[kind] = (event, tuple(texts))
-        safe = guard_leaves(put(delta, **dict.fromkeys(texts)), self._policies)
+        safe = guard_leaves(put(delta, **dict.fromkeys(texts)), self._settings)
         return self._numbered(_with_texts(put(event, delta=safe), shown))
 
     def _signature(self, index: Any, state: _Block, event: Any) -> list[Any]:
         """Thinking is complete when it is signed; the signature of changed thinking is invalid."""
-        if self._policies.reasoning == "drop":
+        if self._settings.reasoning == "drop":
             return []
         shown = self._released(index, state, End.COMPLETE)
         return [*shown, self._numbered(event)] if state.unchanged else shown
@@ -199,7 +199,7 @@ class MessagesAdapter(Generic[E]):
             return before
         state = self._blocks.get(index)
         block = get(event, "content_block")
-        if block is not None and (safe := guard_block(block, self._policies)) is not block:
+        if block is not None and (safe := guard_block(block, self._settings)) is not block:
             event = put(event, content_block=safe)
         event = self._numbered(event)
         if state is None:
@@ -245,7 +245,7 @@ class MessagesAdapter(Generic[E]):
         return [event for index in list(self._blocks) for event in self._close(index, end)]
 
     def _keeps(self, kind: object) -> bool:
-        return kind == "thinking" and self._policies.reasoning == "keep"
+        return kind == "thinking" and self._settings.reasoning == "keep"
 
     def _numbered(self, event: Any) -> Any:
         """Count the blocks anew where some were dropped: clients look blocks up by their index."""
@@ -259,7 +259,7 @@ class MessagesAdapter(Generic[E]):
         part = get(event, name)
         if part is None:
             return event
-        safe = guard(part, self._policies)
+        safe = guard(part, self._settings)
         return event if safe is part else put(event, **{name: safe})
 
 

@@ -13,9 +13,8 @@ from inspect import isawaitable
 from typing import Any, TypeVar, cast, get_origin
 
 from streamguard import Transformer
-from streamguard.adapting import Cover, ReasoningPolicy, ToolArgsPolicy
+from streamguard.adapting import Cover, ReasoningPolicy, Settings, ToolArgsPolicy
 from streamguard.session import FindingHandler
-from streamguard_anthropic.policies import Policies
 from streamguard_anthropic.response import guard_message
 from streamguard_anthropic.shape import get
 from streamguard_anthropic.stream import guard_any
@@ -54,8 +53,8 @@ def wrap(
         ValueError: a policy is unknown.
         TypeError: later, by a call that did not return a message.
     """
-    policies = Policies(guard, tool_args, reasoning, tool_guard, on_finding)
-    return cast("C", _Client(client, policies))
+    settings = Settings(guard, tool_args, reasoning, tool_guard, on_finding=on_finding)
+    return cast("C", _Client(client, settings))
 
 
 _RAW = frozenset({"with_raw_response", "with_streaming_response"})
@@ -67,20 +66,20 @@ class _Client(Cover):
 
     @property
     def messages(self) -> _Messages:
-        return _Messages(self._inner.messages, self._policies)
+        return _Messages(self._inner.messages, self._settings)
 
     @property
     def beta(self) -> _Beta:
-        return _Beta(self._inner.beta, self._policies)
+        return _Beta(self._inner.beta, self._settings)
 
     def copy(self, *args: Any, **kwargs: Any) -> _Client:
-        return _Client(self._inner.copy(*args, **kwargs), self._policies)
+        return _Client(self._inner.copy(*args, **kwargs), self._settings)
 
     def with_options(self, *args: Any, **kwargs: Any) -> _Client:
-        return _Client(self._inner.with_options(*args, **kwargs), self._policies)
+        return _Client(self._inner.with_options(*args, **kwargs), self._settings)
 
     def with_middleware(self, *args: Any, **kwargs: Any) -> _Client:
-        return _Client(self._inner.with_middleware(*args, **kwargs), self._policies)
+        return _Client(self._inner.with_middleware(*args, **kwargs), self._settings)
 
     def __enter__(self) -> _Client:
         self._inner.__enter__()
@@ -103,7 +102,7 @@ class _Beta(Cover):
 
     @property
     def messages(self) -> _Messages:
-        return _Messages(self._inner.messages, self._policies)
+        return _Messages(self._inner.messages, self._settings)
 
 
 class _Batches(Cover):
@@ -117,7 +116,7 @@ class _Messages(Cover):
 
     @property
     def batches(self) -> _Batches:
-        return _Batches(self._inner.batches, self._policies)
+        return _Batches(self._inner.batches, self._settings)
 
     def create(self, *args: Any, **kwargs: Any) -> Any:
         return self._answer(self._inner.create, args, kwargs, streamed=bool(kwargs.get("stream")))
@@ -126,39 +125,39 @@ class _Messages(Cover):
         return self._answer(self._inner.parse, args, kwargs, streamed=False)
 
     def stream(self, *args: Any, **kwargs: Any) -> Any:
-        policies = _for_call(self._policies, kwargs)
-        with policies.for_errors:
-            return guard_any(self._inner.stream(*args, **kwargs), policies)
+        settings = _for_call(self._settings, kwargs)
+        with settings.for_errors:
+            return guard_any(self._inner.stream(*args, **kwargs), settings)
 
     def _answer(self, method: Any, args: Any, kwargs: Any, *, streamed: bool) -> Any:
-        policies = _for_call(self._policies, kwargs)
-        with policies.for_errors:
+        settings = _for_call(self._settings, kwargs)
+        with settings.for_errors:
             result = method(*args, **kwargs)
             return (
-                _later(result, policies, streamed=streamed)
+                _later(result, settings, streamed=streamed)
                 if isawaitable(result)
-                else _now(result, policies, streamed=streamed)
+                else _now(result, settings, streamed=streamed)
             )
 
 
-def _now(result: Any, policies: Policies, *, streamed: bool) -> Any:
+def _now(result: Any, settings: Settings, *, streamed: bool) -> Any:
     if streamed:
-        return guard_any(result, policies)
+        return guard_any(result, settings)
     if not isinstance(get(result, "content"), list):
         raise TypeError(f"{type(result).__name__} is no message and cannot be guarded")
-    return guard_message(result, policies)
+    return guard_message(result, settings)
 
 
-async def _later(result: Any, policies: Policies, *, streamed: bool) -> Any:
-    with policies.for_errors:
-        return _now(await result, policies, streamed=streamed)
+async def _later(result: Any, settings: Settings, *, streamed: bool) -> Any:
+    with settings.for_errors:
+        return _now(await result, settings, streamed=streamed)
 
 
-def _for_call(policies: Policies, asked: Mapping[str, Any]) -> Policies:
+def _for_call(settings: Settings, asked: Mapping[str, Any]) -> Settings:
     """Where JSON was asked for, the text is JSON."""
     form = asked.get("output_format")
     if not (isinstance(form, type) or get_origin(form) is not None):
         forms = (form, get(asked.get("output_config"), "format"))
         if not any(str(get(one, "type")).startswith("json") for one in forms):
-            return policies
-    return replace(policies, json_content=True)
+            return settings
+    return replace(settings, json_content=True)

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from typing import Any, TypeVar, cast
 
 from streamguard import End, Transformer
-from streamguard.adapting import LeafPolicy, Path, ReasoningPolicy, ToolArgsPolicy, guard_object
+from streamguard.adapting import LeafPolicy, Path, ReasoningPolicy, Settings, ToolArgsPolicy, guard_object
 from streamguard.session import FindingHandler
-from streamguard_anthropic.policies import TOOL_BLOCKS, Policies, end_of
+from streamguard_anthropic.ends import TOOL_BLOCKS, end_of
 from streamguard_anthropic.shape import get, put
 
 __all__ = ["KEPT", "guard_block", "guard_leaves", "guard_message", "guard_response", "is_reasoning"]
@@ -77,27 +77,27 @@ def guard_response(
         ValueError: a policy is unknown.
         LimitExceededError: a stage was told to raise on a limit.
     """
-    policies = Policies(guard, tool_args, reasoning, tool_guard, on_finding, json_content)
-    return cast("M", guard_message(message, policies))
+    settings = Settings(guard, tool_args, reasoning, tool_guard, json_content, on_finding)
+    return cast("M", guard_message(message, settings))
 
 
-def guard_message(message: Any, policies: Policies) -> Any:
-    """Guard a message by the given policies; what is no message is guarded leaf by leaf."""
+def guard_message(message: Any, settings: Settings) -> Any:
+    """Guard a message by the given settings; what is no message is guarded leaf by leaf."""
     content = get(message, "content")
     if not isinstance(content, list):
-        return guard_leaves(message, policies)
+        return guard_leaves(message, settings)
     blocks = cast("list[Any]", cast("object", content))
     last = end_of(get(message, "stop_reason"))
     changes: dict[str, object] = {}
     shown = [
-        guard_block(block, policies, _end(blocks, index, last))
+        guard_block(block, settings, _end(blocks, index, last))
         for index, block in enumerate(blocks)
-        if not (policies.reasoning == "drop" and is_reasoning(block))
+        if not (settings.reasoning == "drop" and is_reasoning(block))
     ]
     if len(shown) != len(blocks) or any(new is not old for new, old in zip(shown, blocks, strict=True)):
         changes["content"] = shown
     details = get(message, "stop_details")
-    if details is not None and (safe := guard_leaves(details, policies)) is not details:
+    if details is not None and (safe := guard_leaves(details, settings)) is not details:
         changes["stop_details"] = safe
     return put(message, **changes) if changes else message
 
@@ -107,24 +107,24 @@ def is_reasoning(block: object) -> bool:
     return get(block, "type") in ("thinking", "redacted_thinking")
 
 
-def guard_block(block: Any, policies: Policies, end: End = End.COMPLETE) -> Any:
+def guard_block(block: Any, settings: Settings, end: End = End.COMPLETE) -> Any:
     """Guard a whole block of content."""
     kind = get(block, "type")
     if kind == "text":
-        return _text_block(block, policies, end)
+        return _text_block(block, settings, end)
     if kind == "thinking":
         text = get(block, "thinking")
-        if policies.reasoning == "keep" or not isinstance(text, str):
+        if settings.reasoning == "keep" or not isinstance(text, str):
             return block
         signed = bool(get(block, "signature"))  # only complete thinking is
-        safe = _text(text, policies.guard, policies, End.COMPLETE if signed else end)
+        safe = _text(text, settings.guard, settings, End.COMPLETE if signed else end)
         return block if safe == text else put(block, thinking=safe, signature="")
     if kind in TOOL_BLOCKS:
-        return _tool_block(block, policies)
-    return block if kind == "redacted_thinking" else guard_leaves(block, policies)
+        return _tool_block(block, settings)
+    return block if kind == "redacted_thinking" else guard_leaves(block, settings)
 
 
-def guard_leaves(obj: Any, policies: Policies) -> Any:
+def guard_leaves(obj: Any, settings: Settings) -> Any:
     """Guard an object leaf by leaf."""
 
     def select(path: Path) -> LeafPolicy:
@@ -137,7 +137,7 @@ def guard_leaves(obj: Any, policies: Policies) -> Any:
                 return "keep"
         return "keep" if path and path[-1] == "data" and _is_binary(obj, path) else "guard"
 
-    return guard_object(obj, policies.guard, select=select, on_finding=policies.on_finding)
+    return guard_object(obj, settings.guard, select=select, on_finding=settings.on_finding)
 
 
 def _end(blocks: Sequence[object], index: int, last: End) -> End:
@@ -146,33 +146,33 @@ def _end(blocks: Sequence[object], index: int, last: End) -> End:
     return End.TOOL_CALL if get(blocks[index + 1], "type") in TOOL_BLOCKS else End.COMPLETE
 
 
-def _text(text: str, guard: Transformer, policies: Policies, end: End) -> str:
-    session = guard.session(on_finding=policies.on_finding)
+def _text(text: str, guard: Transformer, settings: Settings, end: End) -> str:
+    session = guard.session(on_finding=settings.on_finding)
     return session.feed(text) + session.flush(end)
 
 
-def _text_block(block: Any, policies: Policies, end: End) -> Any:
+def _text_block(block: Any, settings: Settings, end: End) -> Any:
     changes: dict[str, object] = {}
     text = get(block, "text")
-    if isinstance(text, str) and (safe := _text(text, policies.for_text, policies, end)) != text:
+    if isinstance(text, str) and (safe := _text(text, settings.for_content, settings, end)) != text:
         changes["text"] = safe
     citations, parsed = get(block, "citations"), get(block, "parsed_output")
-    if citations and (new := guard_leaves(citations, policies)) is not citations:
+    if citations and (new := guard_leaves(citations, settings)) is not citations:
         changes["citations"] = new
     if parsed is not None:
-        new = guard_object(parsed, policies.guard, on_finding=policies.on_finding)
+        new = guard_object(parsed, settings.guard, on_finding=settings.on_finding)
         if new is not parsed:
             changes["parsed_output"] = new
     return put(block, **changes) if changes else block
 
 
-def _tool_block(block: Any, policies: Policies) -> Any:
+def _tool_block(block: Any, settings: Settings) -> Any:
     value = get(block, "input")
-    if policies.tool_args == "keep" or not value:
+    if settings.tool_args == "keep" or not value:
         return block
-    if policies.tool_args == "drop":
+    if settings.tool_args == "drop":
         return put(block, input={})
-    safe = guard_object(value, policies.for_tools, on_finding=policies.on_finding)
+    safe = guard_object(value, settings.for_tools, on_finding=settings.on_finding)
     return block if safe is value else put(block, input=safe)
 
 

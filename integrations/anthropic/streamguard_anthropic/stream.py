@@ -14,11 +14,10 @@ from types import TracebackType
 from typing import Any, Generic, TypeVar, cast, get_origin
 
 from streamguard import Transformer
-from streamguard.adapting import ReasoningPolicy, ToolArgsPolicy, guard_events, guard_events_sync
+from streamguard.adapting import ReasoningPolicy, Settings, ToolArgsPolicy, guard_events, guard_events_sync
 from streamguard.drivers import aclose_source, close_source
 from streamguard.session import FindingHandler
 from streamguard_anthropic.adapter import MessagesAdapter
-from streamguard_anthropic.policies import Policies
 
 __all__ = ["guard_any", "guard_stream"]
 
@@ -60,37 +59,30 @@ def guard_stream(
         ValueError: a policy is unknown.
         TypeError: this is no stream.
     """
-    policies = Policies(guard, tool_args, reasoning, tool_guard, on_finding, json_content)
-    return cast("S", guard_any(stream, policies))
+    settings = Settings(guard, tool_args, reasoning, tool_guard, json_content, on_finding)
+    return cast("S", guard_any(stream, settings))
 
 
-def guard_any(stream: Any, policies: Policies) -> Any:
-    """Guard a stream, a helper or the manager of a helper, by the given policies."""
+def guard_any(stream: Any, settings: Settings) -> Any:
+    """Guard a stream, a helper or the manager of a helper, by the given settings."""
     if hasattr(stream, "_raw_stream"):
-        return _rebuilt(stream, policies)
+        return _rebuilt(stream, settings)
     if hasattr(stream, "__aiter__"):
-        return _AsyncCover(stream, policies)
+        return _AsyncCover(stream, settings)
     if hasattr(stream, "__iter__"):
-        return _Cover(stream, policies)
+        return _Cover(stream, settings)
     if hasattr(stream, "__aenter__"):
-        return _AsyncManager(stream, policies)
+        return _AsyncManager(stream, settings)
     if hasattr(stream, "__enter__"):
-        return _Manager(stream, policies)
+        return _Manager(stream, settings)
     raise TypeError(f"guard_stream() needs a stream, not {type(stream).__name__}")
 
 
-def _adapter(policies: Policies) -> MessagesAdapter[Any]:
-    return MessagesAdapter(
-        policies.guard,
-        tool_args=policies.tool_args,
-        reasoning=policies.reasoning,
-        tool_guard=policies.tool_guard,
-        json_content=policies.json_content,
-        on_finding=policies.on_finding,
-    )
+def _adapter(settings: Settings) -> MessagesAdapter[Any]:
+    return MessagesAdapter(settings.guard, **settings.options)
 
 
-def _rebuilt(helper: Any, policies: Policies) -> Any:
+def _rebuilt(helper: Any, settings: Settings) -> Any:
     """Make a helper of the same class over the guarded raw stream."""
     kind: Any = helper.__class__
     options: dict[str, object] = {}
@@ -99,8 +91,8 @@ def _rebuilt(helper: Any, policies: Policies) -> Any:
         (form,) = (own[name] for name in own if name.endswith("__output_format"))
         options["output_format"] = form
         if isinstance(form, type) or get_origin(form) is not None:  # it will be parsed
-            policies = replace(policies, json_content=True)
-    return kind(guard_any(helper._raw_stream, policies), **options)
+            settings = replace(settings, json_content=True)
+    return kind(guard_any(helper._raw_stream, settings), **options)
 
 
 class _Delegate:
@@ -120,10 +112,10 @@ class _Delegate:
 
 
 class _Cover(_Delegate, Generic[E]):
-    def __init__(self, source: Iterable[E], policies: Policies) -> None:
+    def __init__(self, source: Iterable[E], settings: Settings) -> None:
         self._source = source
         self._events: Generator[E, None, None] = guard_events_sync(
-            source, _adapter(policies), on_error=policies.for_errors
+            source, _adapter(settings), on_error=settings.for_errors
         )
 
     def __iter__(self) -> Iterator[E]:
@@ -149,10 +141,10 @@ class _Cover(_Delegate, Generic[E]):
 
 
 class _AsyncCover(_Delegate, Generic[E]):
-    def __init__(self, source: AsyncIterable[E], policies: Policies) -> None:
+    def __init__(self, source: AsyncIterable[E], settings: Settings) -> None:
         self._source = source
         self._events: AsyncGenerator[E, None] = guard_events(
-            source, _adapter(policies), on_error=policies.for_errors
+            source, _adapter(settings), on_error=settings.for_errors
         )
 
     def __aiter__(self) -> AsyncIterator[E]:
@@ -182,13 +174,13 @@ class _AsyncCover(_Delegate, Generic[E]):
 class _Manager(_Delegate):
     """Gives a guarded helper where the SDK's manager gives its own."""
 
-    def __init__(self, manager: Any, policies: Policies) -> None:
+    def __init__(self, manager: Any, settings: Settings) -> None:
         self._source = manager
-        self._policies = policies
+        self._settings = settings
 
     def __enter__(self) -> Any:
-        with self._policies.for_errors:
-            return guard_any(self._source.__enter__(), self._policies)
+        with self._settings.for_errors:
+            return guard_any(self._source.__enter__(), self._settings)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -197,13 +189,13 @@ class _Manager(_Delegate):
 
 
 class _AsyncManager(_Delegate):
-    def __init__(self, manager: Any, policies: Policies) -> None:
+    def __init__(self, manager: Any, settings: Settings) -> None:
         self._source = manager
-        self._policies = policies
+        self._settings = settings
 
     async def __aenter__(self) -> Any:
-        with self._policies.for_errors:
-            return guard_any(await self._source.__aenter__(), self._policies)
+        with self._settings.for_errors:
+            return guard_any(await self._source.__aenter__(), self._settings)
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

@@ -9,11 +9,10 @@ from typing import Any
 from streamguard_anthropic import guard_response as guard_message
 from streamguard_google import guard_response as guard_content
 from streamguard_openai.shapes import is_dict, is_list
-from streamguard_openai.texts import Settings
 from streamguard_openai.whole import guard_whole
 
 from streamguard import End, Transformer
-from streamguard.adapting import JsonLane, ReasoningPolicy, ToolArgsPolicy
+from streamguard.adapting import JsonLane, ReasoningPolicy, Settings, ToolArgsPolicy
 from streamguard.adapting.sse import EventTooLargeError
 from streamguard.session import FindingHandler
 from streamguard_asgi.body import BytesGuard

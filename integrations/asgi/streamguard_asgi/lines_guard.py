@@ -6,10 +6,8 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from streamguard_openai.texts import Settings
-
 from streamguard import End, Session, Transformer
-from streamguard.adapting import JsonLane, Lanes, ReasoningPolicy, ToolArgsPolicy
+from streamguard.adapting import JsonLane, Lanes, ReasoningPolicy, Settings, ToolArgsPolicy
 from streamguard.adapting.sse import MAX_EVENT, EventTooLargeError
 from streamguard.session import FindingHandler
 from streamguard_asgi.body import BytesGuard

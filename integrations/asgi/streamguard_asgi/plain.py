@@ -14,10 +14,10 @@ from typing import Any, cast
 
 from streamguard_openai.chat import end_of
 from streamguard_openai.shapes import is_dict, is_list, text_of
-from streamguard_openai.texts import Settings, is_kept
+from streamguard_openai.texts import is_kept
 
 from streamguard import End
-from streamguard.adapting import JsonLane, Lanes, LeafPolicy, Path, guard_object
+from streamguard.adapting import JsonLane, Lanes, LeafPolicy, Path, Settings, guard_object
 
 __all__ = ["TEXT_FIELDS", "PlainAdapter", "closed_by"]
 

@@ -14,10 +14,9 @@ from streamguard_anthropic import MessagesAdapter
 from streamguard_google import GenerateContentAdapter
 from streamguard_openai.shapes import is_dict, is_list, text_of
 from streamguard_openai.streams import StreamAdapter
-from streamguard_openai.texts import Settings
 
 from streamguard import End
-from streamguard.adapting import Adapter
+from streamguard.adapting import Adapter, Settings
 from streamguard_asgi.plain import PlainAdapter
 
 __all__ = ["Events", "Family", "Parsed", "Shown", "StreamProtocol", "family_of", "parsed"]

@@ -7,10 +7,9 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from streamguard_openai.shapes import fields, text_of
-from streamguard_openai.texts import Settings
 
 from streamguard import End, Transformer
-from streamguard.adapting import JsonLane, Lanes, ReasoningPolicy, ToolArgsPolicy
+from streamguard.adapting import JsonLane, Lanes, ReasoningPolicy, Settings, ToolArgsPolicy
 from streamguard.adapting.sse import MAX_EVENT, ServerSentEvent, SSEDecoder, encode_event, newline_of
 from streamguard.session import FindingHandler
 from streamguard_asgi.body import BytesGuard

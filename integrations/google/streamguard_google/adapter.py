@@ -10,11 +10,10 @@ from __future__ import annotations
 from typing import Any, Generic, TypeVar
 
 from streamguard import End, Transformer
-from streamguard.adapting import Lanes, ReasoningPolicy, ToolArgsPolicy
+from streamguard.adapting import Lanes, ReasoningPolicy, Settings, ToolArgsPolicy
 from streamguard.session import FindingHandler
 from streamguard_google.candidates import Candidate, guard_rest, speaks
 from streamguard_google.parts import Parts
-from streamguard_google.policies import Policies
 from streamguard_google.shape import fields, get, listed, put
 
 __all__ = ["GenerateContentAdapter"]
@@ -45,7 +44,7 @@ class GenerateContentAdapter(Generic[E]):
         Raises:
             ValueError: a policy is unknown.
         """
-        self._policies = Policies(guard, tool_args, reasoning, tool_guard, on_finding, json_content)
+        self._settings = Settings(guard, tool_args, reasoning, tool_guard, json_content, on_finding)
         self._lanes = Lanes(guard, on_finding=on_finding)
         self._parts: dict[object, Parts] = {}
         self._contents: dict[object, Any] = {}
@@ -101,7 +100,7 @@ class GenerateContentAdapter(Generic[E]):
         key = position if index is None else index
         parts = self._parts.get(key)
         if parts is None:
-            self._parts[key] = parts = Parts(key, self._policies, self._lanes)
+            self._parts[key] = parts = Parts(key, self._settings, self._lanes)
         content = get(candidate, "content")
         if content is not None:
             self._contents[key] = content
@@ -127,9 +126,9 @@ class GenerateContentAdapter(Generic[E]):
         return self._made(chunk, candidates)
 
     def _made(self, chunk: Any, candidates: list[Candidate]) -> Any:
-        changes = guard_rest(chunk, self._policies)
+        changes = guard_rest(chunk, self._settings)
         came = listed(chunk, "candidates")
-        shown = [one.shown(self._contents.get(one.key), self._policies) for one in candidates]
+        shown = [one.shown(self._contents.get(one.key), self._settings) for one in candidates]
         if any(new is not old for new, old in zip(shown, came, strict=True)):
             changes["candidates"] = shown
         return put(chunk, **changes) if changes else chunk

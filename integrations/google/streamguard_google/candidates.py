@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import Any
 
 from streamguard import End
-from streamguard.adapting import Lanes, guard_object
+from streamguard.adapting import Lanes, Settings, guard_object
+from streamguard_google.leaves import guard_leaves
 from streamguard_google.parts import Parts
-from streamguard_google.policies import Policies, end_of, guard_leaves
 from streamguard_google.shape import fields, get, listed, plain, put
 
 __all__ = ["Candidate", "guard_rest", "speaks"]
@@ -59,12 +59,12 @@ class Candidate:
         """Make a candidate like this one that has nothing but a content."""
         return put(plain(self._candidate, ("index",)), content=content)
 
-    def shown(self, template: Any, policies: Policies) -> Any:
+    def shown(self, template: Any, settings: Settings) -> Any:
         """Make the candidate to be shown.
 
         Args:
             template: a content of this candidate, for one that has none.
-            policies: what is guarded how.
+            settings: what is guarded how.
         """
         changes: dict[str, object] = {}
         came, shown = self._came, self._shown
@@ -73,7 +73,7 @@ class Candidate:
             changes["content"] = put(content, parts=shown)
         for name, value in fields(self._candidate).items():
             if name not in _KEPT:
-                safe = guard_leaves(value, policies)
+                safe = guard_leaves(value, settings)
                 if (
                     name == "grounding_metadata"
                     and not self.parts.unchanged
@@ -87,6 +87,16 @@ class Candidate:
         return put(self._candidate, **changes) if changes else self._candidate
 
 
+def end_of(finish_reason: object) -> End | None:
+    """Translate a finish reason; `None` where there is none yet."""
+    reason = getattr(finish_reason, "value", finish_reason)
+    if not reason or reason == "FINISH_REASON_UNSPECIFIED":
+        return None
+    if reason == "STOP":
+        return End.COMPLETE
+    return End.TRUNCATED if reason in ("MAX_TOKENS", "CONTINUATION") else End.ERROR
+
+
 def speaks(candidate: Any) -> bool:
     """Tell whether a candidate says anything."""
     return any(
@@ -95,7 +105,7 @@ def speaks(candidate: Any) -> bool:
     )
 
 
-def guard_rest(chunk: Any, policies: Policies) -> dict[str, object]:
+def guard_rest(chunk: Any, settings: Settings) -> dict[str, object]:
     """Guard what a chunk has besides candidates; return what changed."""
     changes: dict[str, object] = {}
     for name, value in fields(chunk).items():
@@ -104,19 +114,19 @@ def guard_rest(chunk: Any, policies: Policies) -> dict[str, object]:
         if name == "sdk_http_response":
             safe = put(value, body=None) if get(value, "body") is not None else value
         elif name == "automatic_function_calling_history":
-            safe = _history(value, policies)
+            safe = _history(value, settings)
         elif name == "parsed":
-            safe = guard_object(value, policies.guard, on_finding=policies.on_finding)
+            safe = guard_object(value, settings.guard, on_finding=settings.on_finding)
         else:
-            safe = guard_leaves(value, policies)
+            safe = guard_leaves(value, settings)
         if safe is not value:
             changes[name] = safe
     return changes
 
 
-def _history(contents: list[Any], policies: Policies) -> list[Any]:
+def _history(contents: list[Any], settings: Settings) -> list[Any]:
     """Guard contents, of which those of the model may be the pieces of one answer."""
-    parts = Parts("history", policies, Lanes(policies.guard, on_finding=policies.on_finding))
+    parts = Parts("history", settings, Lanes(settings.guard, on_finding=settings.on_finding))
     shown: list[list[Any]] = []
     for content in contents:
         if get(content, "role") != "model" and shown:

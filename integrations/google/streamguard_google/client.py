@@ -12,9 +12,8 @@ from inspect import isawaitable
 from typing import Any, TypeVar, cast
 
 from streamguard import Transformer
-from streamguard.adapting import Cover, ReasoningPolicy, ToolArgsPolicy
+from streamguard.adapting import Cover, ReasoningPolicy, Settings, ToolArgsPolicy
 from streamguard.session import FindingHandler
-from streamguard_google.policies import Policies
 from streamguard_google.response import guard_response
 from streamguard_google.shape import get
 from streamguard_google.stream import guard_any
@@ -53,8 +52,8 @@ def wrap(
     Raises:
         ValueError: a policy is unknown.
     """
-    policies = Policies(guard, tool_args, reasoning, tool_guard, on_finding)
-    return cast("C", _Client(client, policies))
+    settings = Settings(guard, tool_args, reasoning, tool_guard, on_finding=on_finding)
+    return cast("C", _Client(client, settings))
 
 
 class _Client(Cover):
@@ -63,7 +62,7 @@ class _Client(Cover):
 
     @property
     def models(self) -> _Models:
-        return _Models(self._inner.models, self._policies)
+        return _Models(self._inner.models, self._settings)
 
     @property
     def chats(self) -> Any:
@@ -71,7 +70,7 @@ class _Client(Cover):
 
     @property
     def aio(self) -> _Client:
-        return _Client(self._inner.aio, self._policies)
+        return _Client(self._inner.aio, self._settings)
 
     def __enter__(self) -> _Client:
         self._inner.__enter__()
@@ -92,45 +91,37 @@ class _Models(Cover):
     __slots__ = ()
 
     def generate_content(self, *args: Any, **kwargs: Any) -> Any:
-        policies = _for_call(self._policies, kwargs)
-        with policies.for_errors:
+        settings = _for_call(self._settings, kwargs)
+        with settings.for_errors:
             result = self._inner.generate_content(*args, **kwargs)
-            return _later(result, policies) if isawaitable(result) else _now(result, policies)
+            return _later(result, settings) if isawaitable(result) else _now(result, settings)
 
     def generate_content_stream(self, *args: Any, **kwargs: Any) -> Any:
-        policies = _for_call(self._policies, kwargs)
-        with policies.for_errors:
+        settings = _for_call(self._settings, kwargs)
+        with settings.for_errors:
             result = self._inner.generate_content_stream(*args, **kwargs)
-            return _opened(result, policies) if isawaitable(result) else guard_any(result, policies)
+            return _opened(result, settings) if isawaitable(result) else guard_any(result, settings)
 
 
-def _now(response: Any, policies: Policies) -> Any:
-    return guard_response(
-        response,
-        policies.guard,
-        tool_args=policies.tool_args,
-        reasoning=policies.reasoning,
-        tool_guard=policies.tool_guard,
-        json_content=policies.json_content,
-        on_finding=policies.on_finding,
-    )
+def _now(response: Any, settings: Settings) -> Any:
+    return guard_response(response, settings.guard, **settings.options)
 
 
-async def _later(result: Any, policies: Policies) -> Any:
-    with policies.for_errors:
-        return _now(await result, policies)
+async def _later(result: Any, settings: Settings) -> Any:
+    with settings.for_errors:
+        return _now(await result, settings)
 
 
-async def _opened(result: Any, policies: Policies) -> Any:
-    with policies.for_errors:
-        return guard_any(await result, policies)
+async def _opened(result: Any, settings: Settings) -> Any:
+    with settings.for_errors:
+        return guard_any(await result, settings)
 
 
-def _for_call(policies: Policies, asked: Mapping[str, Any]) -> Policies:
+def _for_call(settings: Settings, asked: Mapping[str, Any]) -> Settings:
     """Where JSON was asked for, the answer is JSON."""
     config = asked.get("config")
     kind = get(config, "response_mime_type")
     schemas = (get(config, "response_schema"), get(config, "response_json_schema"))
     if kind != "application/json" and (kind or all(schema is None for schema in schemas)):
-        return policies
-    return replace(policies, json_content=True)
+        return settings
+    return replace(settings, json_content=True)

@@ -14,8 +14,8 @@ from collections.abc import Hashable
 from typing import Any
 
 from streamguard import End
-from streamguard.adapting import JsonLane, Lanes, Unchanged, guard_object
-from streamguard_google.policies import Policies, guard_leaves
+from streamguard.adapting import JsonLane, Lanes, Settings, Unchanged, guard_object
+from streamguard_google.leaves import guard_leaves
 from streamguard_google.shape import fields, get, listed, plain, put
 
 __all__ = ["Parts"]
@@ -42,13 +42,13 @@ _OPAQUE = frozenset(
 class Parts:
     """The texts of one candidate."""
 
-    def __init__(self, key: Hashable, policies: Policies, lanes: Lanes) -> None:
+    def __init__(self, key: Hashable, settings: Settings, lanes: Lanes) -> None:
         self._key = key
-        self._policies = policies
+        self._settings = settings
         self._lanes = lanes
         self._templates: dict[str, Any] = {}
-        self._answer = policies.for_text
-        self._json = JsonLane(policies.for_tools)
+        self._answer = settings.for_content
+        self._json = JsonLane(settings.for_tools)
         self._arguments: set[str] = set()  # paths of strings that are open
         self.unchanged = Unchanged()
         """Whether the answer so far came out as it went in."""
@@ -87,10 +87,10 @@ class Parts:
     def _text(self, part: Any, text: str, shown: list[Any]) -> None:
         thought = bool(get(part, "thought"))
         kind = "thought" if thought else "text"
-        if thought and self._policies.reasoning == "keep":
+        if thought and self._settings.reasoning == "keep":
             shown.append(part)
             return
-        if thought and self._policies.reasoning == "drop":
+        if thought and self._settings.reasoning == "drop":
             if fields(part).keys() - _TEXT:
                 shown.append(self._rest(put(part, text="")))
             return
@@ -126,27 +126,27 @@ class Parts:
                 changes[name] = safe
         text = get(part, "text")
         if isinstance(text, str):  # beside a call: a text of its own
-            changes["text"] = self._policies.guard.scrub(text)
+            changes["text"] = self._settings.guard.scrub(text)
         shown.append(self._rest(put(part, **changes) if changes else part))
 
     def _rest(self, part: Any) -> Any:
         """Guard what a part has besides its text or call."""
         changes: dict[str, object] = {}
         for name, value in fields(part).items():
-            if name not in _OPAQUE and (safe := guard_leaves(value, self._policies)) is not value:
+            if name not in _OPAQUE and (safe := guard_leaves(value, self._settings)) is not value:
                 changes[name] = safe
         return put(part, **changes) if changes else part
 
     def _call(self, call: Any) -> Any:
-        policies = self._policies
-        if policies.tool_args == "keep":
+        settings = self._settings
+        if settings.tool_args == "keep":
             return call
         changes: dict[str, object] = {}
         args, partial = get(call, "args"), listed(call, "partial_args")
-        if policies.tool_args == "drop":
+        if settings.tool_args == "drop":
             changes = {"args": {}} if args else {}
             return put(call, **changes, partial_args=None) if args or partial else call
-        safe = guard_object(args, policies.for_tools, on_finding=policies.on_finding) if args else args
+        safe = guard_object(args, settings.for_tools, on_finding=settings.on_finding) if args else args
         if safe is not args:
             changes["args"] = safe
         pieces = [self._piece(piece) for piece in partial]

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any, TypeVar, cast
 
 from streamguard import Transformer
-from streamguard.adapting import ReasoningPolicy, ToolArgsPolicy, guard_events, guard_events_sync
+from streamguard.adapting import ReasoningPolicy, Settings, ToolArgsPolicy, guard_events, guard_events_sync
 from streamguard.session import FindingHandler
 from streamguard_google.adapter import GenerateContentAdapter
-from streamguard_google.policies import Policies
 
 __all__ = ["guard_any", "guard_stream"]
 
@@ -46,22 +45,15 @@ def guard_stream(
         ValueError: a policy is unknown.
         TypeError: this is no stream.
     """
-    policies = Policies(guard, tool_args, reasoning, tool_guard, on_finding, json_content)
-    return cast("S", guard_any(stream, policies))
+    settings = Settings(guard, tool_args, reasoning, tool_guard, json_content, on_finding)
+    return cast("S", guard_any(stream, settings))
 
 
-def guard_any(stream: Any, policies: Policies) -> Any:
-    """Guard a stream by the given policies."""
-    adapter: GenerateContentAdapter[Any] = GenerateContentAdapter(
-        policies.guard,
-        tool_args=policies.tool_args,
-        reasoning=policies.reasoning,
-        tool_guard=policies.tool_guard,
-        json_content=policies.json_content,
-        on_finding=policies.on_finding,
-    )
+def guard_any(stream: Any, settings: Settings) -> Any:
+    """Guard a stream by the given settings."""
+    adapter: GenerateContentAdapter[Any] = GenerateContentAdapter(settings.guard, **settings.options)
     if hasattr(stream, "__aiter__"):
-        return guard_events(stream, adapter, on_error=policies.for_errors)
+        return guard_events(stream, adapter, on_error=settings.for_errors)
     if hasattr(stream, "__iter__"):
-        return guard_events_sync(stream, adapter, on_error=policies.for_errors)
+        return guard_events_sync(stream, adapter, on_error=settings.for_errors)
     raise TypeError(f"guard_stream() needs a stream, not {type(stream).__name__}")

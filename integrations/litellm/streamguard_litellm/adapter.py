@@ -17,9 +17,9 @@ from streamguard_anthropic import MessagesAdapter
 from streamguard_google import GenerateContentAdapter
 from streamguard_openai import ResponsesAdapter
 from streamguard_openai.shapes import fields, has_fields, text_of, with_fields
-from streamguard_openai.texts import Settings
 
 from streamguard import End
+from streamguard.adapting import Settings
 from streamguard.adapting.sse import ServerSentEvent, SSEDecoder, encode_event
 from streamguard_litellm.finish import is_made_up, may_end, source_of
 from streamguard_litellm.sealed import SEALED, unsealed

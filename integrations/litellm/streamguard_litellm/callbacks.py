@@ -18,10 +18,9 @@ from litellm.types.guardrails import (  # pyright: ignore[reportMissingTypeStubs
 )
 from streamguard_openai.client import for_call
 from streamguard_openai.shapes import fields, is_list, with_fields
-from streamguard_openai.texts import Settings
 
 from streamguard import Transformer
-from streamguard.adapting import ReasoningPolicy, ToolArgsPolicy, guard_events
+from streamguard.adapting import ReasoningPolicy, Settings, ToolArgsPolicy, guard_events
 from streamguard.session import FindingHandler, StreamGuardError
 from streamguard_litellm.adapter import LiteLLMAdapter
 from streamguard_litellm.blocked import ending

@@ -10,10 +10,9 @@ from __future__ import annotations
 from typing import Any
 
 from streamguard_openai.client import for_call
-from streamguard_openai.texts import Settings
 
 from streamguard import Transformer
-from streamguard.adapting import ReasoningPolicy, ToolArgsPolicy
+from streamguard.adapting import ReasoningPolicy, Settings, ToolArgsPolicy
 from streamguard.session import FindingHandler
 from streamguard_litellm.errors import CallErrors
 from streamguard_litellm.streams import guarded

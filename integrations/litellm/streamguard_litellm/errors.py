@@ -9,10 +9,8 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Any
 
-from streamguard_openai.texts import Settings
-
 from streamguard import End
-from streamguard.adapting import ErrorGuard
+from streamguard.adapting import ErrorGuard, Settings
 from streamguard.adapting import guard_error as guard_whole_error
 from streamguard.session import StreamGuardError
 

@@ -12,10 +12,10 @@ from dataclasses import replace
 from typing import Any
 
 from streamguard_openai.shapes import has_fields, is_dict
-from streamguard_openai.texts import Settings, is_kept
+from streamguard_openai.texts import is_kept
 
 from streamguard import End
-from streamguard.adapting import LeafPolicy, Path, guard_object
+from streamguard.adapting import LeafPolicy, Path, Settings, guard_object
 from streamguard.session import StreamGuardError
 from streamguard_litellm.blocked import WITHHELD
 from streamguard_litellm.errors import guard_error_in_place

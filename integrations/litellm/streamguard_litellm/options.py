@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
-from streamguard_openai.texts import Settings
-
 from streamguard import Transformer
+from streamguard.adapting import Settings
 from streamguard.policy import load_policy, parse_policy
 from streamguard.session import StreamGuardError
 

@@ -13,9 +13,8 @@ import re
 from typing import Any
 
 from streamguard_openai.shapes import DROPPED, fields, is_dict, is_sequence, with_fields
-from streamguard_openai.texts import Settings
 
-from streamguard.adapting import guard_object
+from streamguard.adapting import Settings, guard_object
 
 __all__ = ["SEALED", "unsealed"]
 

@@ -10,10 +10,8 @@ from collections.abc import AsyncGenerator, Awaitable, Generator
 from types import TracebackType
 from typing import Any, Self
 
-from streamguard_openai.texts import Settings
-
 from streamguard import End, Transformer
-from streamguard.adapting import ReasoningPolicy, ToolArgsPolicy, guard_events, guard_events_sync
+from streamguard.adapting import ReasoningPolicy, Settings, ToolArgsPolicy, guard_events, guard_events_sync
 from streamguard.drivers import aclose_source, close_source
 from streamguard.session import FindingHandler
 from streamguard_litellm.adapter import LiteLLMAdapter

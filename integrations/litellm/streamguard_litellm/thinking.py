@@ -11,10 +11,9 @@ from typing import Any
 
 from streamguard_openai.chat import ChatAdapter
 from streamguard_openai.shapes import fields, is_dict, is_list, is_sequence, text_of
-from streamguard_openai.texts import Settings
 
 from streamguard import End
-from streamguard.adapting import Path, Unchanged
+from streamguard.adapting import Path, Settings, Unchanged
 from streamguard_litellm.sealed import unsealed
 
 __all__ = ["ThinkingChatAdapter", "without_signatures"]

@@ -8,11 +8,10 @@ from typing import Any, TypeVar
 from streamguard_anthropic import guard_response as guard_message
 from streamguard_google import guard_response as guard_content
 from streamguard_openai.shapes import fields, has_fields, is_dict, is_list, text_of
-from streamguard_openai.texts import Settings
 from streamguard_openai.whole import guard_whole
 
 from streamguard import Transformer
-from streamguard.adapting import ReasoningPolicy, ToolArgsPolicy
+from streamguard.adapting import ReasoningPolicy, Settings, ToolArgsPolicy
 from streamguard.session import FindingHandler
 from streamguard_litellm.sealed import unsealed
 from streamguard_litellm.thinking import without_signatures

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
 from streamguard import End, Transformer
-from streamguard.adapting import Path, ReasoningPolicy, ToolArgsPolicy
+from streamguard.adapting import Path, ReasoningPolicy, Settings, ToolArgsPolicy
 from streamguard.session import FindingHandler
 from streamguard_openai.chunks import (
     IDENTITY,
@@ -48,7 +48,7 @@ from streamguard_openai.shapes import (
     with_fields,
 )
 from streamguard_openai.signed import SIGNED, Signatures
-from streamguard_openai.texts import KEPT, Role, Settings, Texts, role_of, walk
+from streamguard_openai.texts import KEPT, Role, Texts, role_of, walk
 
 __all__ = ["ChatAdapter", "CompletionAdapter", "end_of"]
 

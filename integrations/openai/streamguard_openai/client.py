@@ -16,13 +16,12 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar, get_origin
 
 from streamguard import Transformer
-from streamguard.adapting import ReasoningPolicy, ToolArgsPolicy
+from streamguard.adapting import ReasoningPolicy, Settings, ToolArgsPolicy
 from streamguard.session import FindingHandler, StreamGuardError
 from streamguard_openai.errors import CallErrors
 from streamguard_openai.helpers import GuardedManager
 from streamguard_openai.shapes import is_dict
 from streamguard_openai.streams import guarded
-from streamguard_openai.texts import Settings
 from streamguard_openai.whole import guard_whole
 
 __all__ = ["UnguardedAccessError", "for_call", "wrap"]

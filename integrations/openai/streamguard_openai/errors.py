@@ -7,9 +7,8 @@ provider sent: some send what the model wrote.
 
 from __future__ import annotations
 
-from streamguard.adapting import ErrorGuard
+from streamguard.adapting import ErrorGuard, Settings
 from streamguard_openai.shapes import has_fields
-from streamguard_openai.texts import Settings
 from streamguard_openai.whole import guard_whole
 
 __all__ = ["CallErrors"]

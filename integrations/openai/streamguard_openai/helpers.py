@@ -9,9 +9,9 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Any, cast
 
+from streamguard.adapting import Settings
 from streamguard_openai.errors import CallErrors
 from streamguard_openai.streams import guarded
-from streamguard_openai.texts import Settings
 
 __all__ = ["GuardedManager"]
 

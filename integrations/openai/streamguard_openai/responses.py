@@ -15,13 +15,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from streamguard import End, Transformer
-from streamguard.adapting import Path, ReasoningPolicy, ToolArgsPolicy
+from streamguard.adapting import Path, ReasoningPolicy, Settings, ToolArgsPolicy
 from streamguard.session import FindingHandler
 from streamguard_openai.going import Going, going
 from streamguard_openai.items import Snapshots, end_of_response, is_call
 from streamguard_openai.logprobs import spells
 from streamguard_openai.shapes import fields, has_fields, is_dict, text_of, with_fields
-from streamguard_openai.texts import KEPT, Role, Settings, Texts
+from streamguard_openai.texts import KEPT, Role, Texts
 
 __all__ = ["ResponsesAdapter"]
 

@@ -12,13 +12,12 @@ from types import TracebackType
 from typing import Any, Self, cast, overload
 
 from streamguard import End, Transformer
-from streamguard.adapting import ReasoningPolicy, ToolArgsPolicy, guard_events, guard_events_sync
+from streamguard.adapting import ReasoningPolicy, Settings, ToolArgsPolicy, guard_events, guard_events_sync
 from streamguard.session import FindingHandler
 from streamguard_openai.chat import ChatAdapter, CompletionAdapter
 from streamguard_openai.errors import CallErrors
 from streamguard_openai.responses import ResponsesAdapter
 from streamguard_openai.shapes import fields, is_dict, text_of
-from streamguard_openai.texts import Settings
 
 __all__ = ["AsyncGuardedStream", "GuardedStream", "StreamAdapter", "guard_stream", "guarded"]
 

@@ -8,7 +8,6 @@ from the name of the field, or from where the field stands.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from streamguard import End, Transformer
@@ -17,14 +16,12 @@ from streamguard.adapting import (
     Lanes,
     LeafPolicy,
     Path,
-    ReasoningPolicy,
-    ToolArgsPolicy,
+    Settings,
     guard_object,
 )
-from streamguard.session import FindingHandler
 from streamguard_openai.shapes import DROPPED, fields, has_fields, is_sequence, with_fields
 
-__all__ = ["KEPT", "SHAPED", "Leaf", "Role", "Settings", "Shape", "Texts", "role_of", "walk"]
+__all__ = ["KEPT", "SHAPED", "Leaf", "Role", "Shape", "Texts", "role_of", "walk"]
 
 Role = Literal["content", "text", "reasoning", "json", "tool"]
 
@@ -102,62 +99,22 @@ def role_of(name: str, outer: Role | None = None) -> Role:
     return _ROLES.get(name, outer or "text")
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """What a user has chosen. Immutable; one serves any number of responses.
-
-    Attributes:
-        guard: what texts go through.
-        tool_args: what happens to the arguments of tools.
-        reasoning: what happens to reasoning.
-        tool_guard: what arguments of tools go through, if not `guard`.
-        json_content: the content is JSON (a structured output): only its strings are guarded.
-        on_finding: called with each finding.
-    """
-
-    guard: Transformer
-    tool_args: ToolArgsPolicy = "guard"
-    reasoning: ReasoningPolicy = "guard"
-    tool_guard: Transformer | None = None
-    json_content: bool = False
-    on_finding: FindingHandler | None = None
-
-    def __post_init__(self) -> None:
-        for policy, name in ((self.tool_args, "tool_args"), (self.reasoning, "reasoning")):
-            if policy not in ("guard", "keep", "drop"):
-                raise ValueError(f"{name} is one of guard, keep, drop")
-        for guard in (self.guard, self.tool_guard):
-            if guard is not None and not isinstance(guard, Transformer):
-                raise TypeError(f"a guard must be a Transformer, not {type(guard).__name__}")
-
-    @property
-    def options(self) -> dict[str, Any]:
-        """All but the guard, as the keyword arguments that every adapter and `guard_response` take."""
-        return {
-            "tool_args": self.tool_args,
-            "reasoning": self.reasoning,
-            "tool_guard": self.tool_guard,
-            "json_content": self.json_content,
-            "on_finding": self.on_finding,
-        }
-
-
 class Texts:
     """The lanes of one response, and what is said of it as a whole."""
 
     __slots__ = ("_guards", "_policies", "_settings", "_whole", "lanes")
 
     def __init__(self, settings: Settings) -> None:
-        guard, tool_guard = settings.guard, settings.tool_guard or settings.guard
+        guard = settings.guard
         self._settings = settings
         self.lanes = Lanes(guard, on_finding=settings.on_finding)
         self._whole = Lanes(guard, on_finding=settings.on_finding)
         self._guards: dict[Role, Transformer] = {
-            "content": JsonLane(guard) if settings.json_content else guard,
+            "content": settings.for_content,
             "text": guard,
             "reasoning": guard,
-            "json": JsonLane(tool_guard),
-            "tool": tool_guard,
+            "json": JsonLane(settings.for_tools),
+            "tool": settings.for_tools,
         }
         self._policies: dict[Role, str] = {
             "content": "guard",

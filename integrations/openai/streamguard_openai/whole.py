@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from streamguard import End, Transformer
-from streamguard.adapting import ReasoningPolicy, ToolArgsPolicy
+from streamguard.adapting import ReasoningPolicy, Settings, ToolArgsPolicy
 from streamguard.session import FindingHandler
 from streamguard_openai.chat import end_of
 from streamguard_openai.items import Snapshots, end_of_response
 from streamguard_openai.logprobs import says
 from streamguard_openai.messages import guard_message
 from streamguard_openai.shapes import fields, has_fields, is_list, with_fields
-from streamguard_openai.texts import KEPT, Settings, Texts
+from streamguard_openai.texts import KEPT, Texts
 
 __all__ = ["guard_response", "guard_whole"]
 

@@ -461,6 +461,6 @@ def _accumulated(events: list[Event]) -> list[Any]:
 def test_what_is_no_stream_and_unknown_policies_are_refused() -> None:
     with pytest.raises(TypeError, match="needs a stream"):
         guard_stream(3, GUARD)
-    with pytest.raises(ValueError, match="policy"):
+    with pytest.raises(ValueError, match="is one of guard, keep, drop"):
         guard_response({}, GUARD, tool_args="gaurd")  # type: ignore[arg-type]
     assert MessagesAdapter(GUARD).end(End.COMPLETE) == []

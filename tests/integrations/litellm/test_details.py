@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from streamguard_litellm.details import CallDetails, details_of
 from streamguard_litellm.options import Options
-from streamguard_openai.texts import Settings
 
 from streamguard import Redactor, Rule
+from streamguard.adapting import Settings
 
 from .support import GUARD, Canary
 

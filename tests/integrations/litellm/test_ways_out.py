@@ -22,9 +22,9 @@ from streamguard_litellm import (
     guard_stream,
 )
 from streamguard_litellm.errors import guard_error
-from streamguard_openai.texts import Settings
 
 from streamguard import Redactor, Rule, StreamBlocked
+from streamguard.adapting import Settings
 
 from .support import ASK, GUARD, POLICY, Canary, frames, joined, plain
 from .upstream import Script, Upstream

@@ -245,7 +245,8 @@ def _replaced(value: Any, texts: dict[str, str]) -> Any:
 
 def _adapter(events: list[Any]) -> Any:
     from streamguard_openai.streams import StreamAdapter
-    from streamguard_openai.texts import Settings
+
+    from streamguard.adapting import Settings
 
     return StreamAdapter(Settings(GUARD))
 
