@@ -161,9 +161,10 @@ class Prefilter:
         if not self.skips:
             return self._characters(data)
         tail = [] if last else self._tail(data)  # the next one last
-        found: list[tuple[int, int, int, int]] = []  # the next one last
+        found: list[tuple[int, int, int]] = []  # start, end and owners; the next one last
         searched = -1  # anchors of matches that begin before are known
         reach = self._longest + self.lead - 1
+        hits = self._hits
 
         def stop(position: int) -> Stop:
             nonlocal searched
@@ -171,24 +172,24 @@ class Prefilter:
                 while found:
                     if tail and tail[-1].start <= found[-1][0]:
                         return tail.pop()
-                    start, anchor, begin, end = found.pop()
-                    hit = self._hits.get(anchor) or self._hit(anchor)
-                    if end > position and hit.may_begin(data, begin, position):
-                        return Stop(max(position, start), end, hit.owners)
+                    start, end, owners = found.pop()
+                    if end > position:
+                        return Stop(max(position, start), end, owners)
                 if searched >= size:
                     return tail.pop() if tail else Stop(size, size, ALL)
                 origin = max(position, searched)
-                joins = origin == searched  # what may begin before this window is known
+                # What begins before a window that joins the last one is known.
+                first = origin if origin == searched else origin - self.lead
                 searched = origin + WINDOW
                 for anchor, begin, end in self._search(data[origin : searched + reach]):
-                    start = origin + begin - self._leads[anchor]
-                    if start < searched and (start >= origin or not joins):
-                        found.append((start, anchor, origin + begin, origin + end))
+                    hit = hits.get(anchor) or self._hit(anchor)
+                    start = origin + begin - hit.lead
+                    if first <= start < searched and hit.may_begin(data, origin + begin, position):
+                        found.append((start, origin + end, hit.owners))
                 for number in range(len(self._clusters)):
-                    found.extend(
-                        (begin, ~number, begin, begin + 1)
-                        for begin in self._runs(number, data, position, origin, min(searched, size))
-                    )
+                    owners = (hits.get(~number) or self._hit(~number)).owners
+                    runs = self._runs(number, data, position, origin, min(searched, size))
+                    found.extend((begin, begin + 1, owners) for begin in runs)
                 found.sort(reverse=True)
 
         return stop
@@ -217,8 +218,6 @@ class Prefilter:
     def _runs(self, number: int, data: str, position: int, origin: int, until: int) -> Iterator[int]:
         """Where the runs of a cluster begin; no probe is asked where it could not see all that counts."""
         cluster = self._clusters[number]
-        if ~number not in self._hits:
-            self._hit(~number)
         first = min(max(origin, position + MAX_LOOK_BEHIND), until)
         yield from cluster.find(data, origin, first)
         yield from cluster.find_probed(data, first, until)

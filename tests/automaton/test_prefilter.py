@@ -289,6 +289,17 @@ def test_a_text_searched_in_windows_is_searched_whole(
         assert walk(matcher, text, len(text)) == walk(matcher, text, 1)
 
 
+def test_an_anchor_may_stand_nearer_to_the_start_of_a_text_than_to_that_of_other_matches() -> None:
+    stop = Prefilter([parse("[a-z]{1,9}@xy"), parse("abcd")]).stops("ab@xy" + "." * 300)
+    assert stop(0)[::2] == (0, 0b1)
+
+
+def test_an_anchor_that_no_match_can_have_is_passed_over() -> None:
+    text = "." * 50 + "key: none of it" + "." * 100 + "key: 123456789" + "." * 200
+    stop = Prefilter([parse("key:[ ]*[0-9]{9}")]).stops(text)
+    assert stop(0).start == text.index("key: 1")
+
+
 def test_a_text_full_of_anchors_is_no_long_list_of_them() -> None:
     text = "sk-" * 100_000
     stop = Prefilter([parse("sk-[a-z]{9}x"), parse("ab")]).stops(text)
