@@ -18,6 +18,7 @@ from streamguard.adapting.parking import Parking
 from streamguard.adapting.paths import Path, Select
 from streamguard.adapting.policies import LeafPolicy, ReasoningPolicy, ToolArgsPolicy
 from streamguard.adapting.settings import Settings
+from streamguard.adapting.spread import Spread
 from streamguard.adapting.unchanged import Unchanged
 from streamguard.adapting.usual import Usual
 
@@ -34,6 +35,7 @@ __all__ = [
     "ReasoningPolicy",
     "Select",
     "Settings",
+    "Spread",
     "ToolArgsPolicy",
     "Unchanged",
     "Usual",
