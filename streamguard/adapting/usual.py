@@ -80,6 +80,7 @@ class Usual:
             if value.__class__ is not kind:
                 return None
             own: dict[str, Any]
+            more: dict[str, Any] | None = None
             if kind is dict:
                 own = value
             else:
@@ -87,12 +88,14 @@ class Usual:
                 if more := value.__pydantic_extra__:
                     own = {**own, **more}
             try:
-                if len(own) != len(names) or (varies and own.keys() != names) or rest_of(own) != rest:
+                if len(own) != len(names) or ((varies or more) and own.keys() != names):
+                    return None
+                if rest_of(own) != rest:
                     return None
                 value = own[name]
                 if listed:
                     (value,) = value
-            except (TypeError, ValueError):
+            except (LookupError, TypeError, ValueError):
                 return None
         return value if value.__class__ is str else None
 

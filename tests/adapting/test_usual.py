@@ -85,6 +85,14 @@ def test_another_field_in_the_place_of_a_free_one_is_not_usual(make: Any) -> Non
     assert usual.text(make("y")) is None
 
 
+def test_an_object_that_lacks_a_field_is_not_usual() -> None:
+    usual = Usual(model("x"), PATH)
+    for more in ({}, {"note": "something to be guarded"}, {"note": "a", "other": "b"}):
+        event = model("y", **more)
+        del event.id
+        assert usual.text(event) is None
+
+
 def test_events_of_other_kinds_are_not_usual() -> None:
     for event in (model(), None, "text", [], {}, {"choices": "x"}, {"choices": {}}):
         assert Usual(data(), PATH).text(event) is None

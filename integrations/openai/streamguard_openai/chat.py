@@ -53,7 +53,7 @@ from streamguard_openai.texts import KEPT, Role, Texts, role_of, walk
 __all__ = ["ChatAdapter", "CompletionAdapter", "end_of"]
 
 _SILENT = frozenset({*IDENTITY, "choices", "obfuscation"})
-_FREE = {*IDENTITY, "obfuscation"}  # may differ from chunk to chunk
+_FREE = ("obfuscation",)  # may differ from chunk to chunk
 _WHOLE = -1  # in place of a choice: lanes of what is no chunk
 _MOST = 16  # chunks of a choice that wait
 _ENDS = {
@@ -131,7 +131,6 @@ class ChatAdapter:
         """Take the next chunk and return what may be shown now."""
         going = self._going
         if going is not None and (text := going.like.text(chunk)) is not None:
-            going.last = chunk
             shown = going.feed(text)
             if shown == text:
                 return (chunk,)
@@ -146,18 +145,20 @@ class ChatAdapter:
         path = None if self._ends or self._tail is not None else text_alone(chunk)
         if path is None:
             return None
-        choice = fields(fields(chunk)["choices"][0])
-        key: Path = (index_of(choice), path[-1])
+        (choice,) = fields(chunk)["choices"]
+        own = fields(choice)
+        key: Path = (index_of(own), path[-1])
         feed = self._texts.feeder(key, "content" if path[2:] == ("text",) else role_of(str(path[-1])))
-        others = fields(choice.get("delta")).items()
+        others = fields(own.get("delta")).items()
         speaks = any(value is not None and name != path[-1] for name, value in others)
-        free = _FREE if self._shifting else _FREE - {"id"}
-        return going(chunk, path, key, feed, free=free, owned=self._owned, speaks=speaks)
+        like = held(chunk, choice, path[2:], "")  # what comes out may be changed by whoever gets it
+        return going(chunk, path, key, feed, like, free=_FREE, owned=self._owned, speaks=speaks)
 
     def _leave(self) -> None:
         """Forget what the last chunk was like: what comes now may be something else."""
         if self._going is not None:
-            self._templates[self._going.key] = (self._going.last, 0, self._going.path[2:])
+            chunk, path = self._going.template, self._going.path[2:]
+            self._templates[self._going.key] = (chunk, fields(chunk)["choices"][0], path)
             self._going = None
 
     def _event(self, chunk: Any) -> list[Any]:
@@ -268,14 +269,12 @@ class ChatAdapter:
         waiting = self._waiting.pop(index, [])
         return [*around(waiting[0], shown), *waiting[1:]] if waiting else shown
 
-    def _unknown(
-        self, chunk: Any, path: Path, value: Any, index: int = _WHOLE, place: int | None = None
-    ) -> Any:
+    def _unknown(self, chunk: Any, path: Path, value: Any, index: int = _WHOLE, choice: Any = None) -> Any:
         """Guard what the protocol does not have: each of its strings goes on in the next such chunk."""
 
         def leaf(key: Path, path: Path, text: str, role: Role) -> str:
             shown = self._texts.feed(key, text, role)
-            self._templates[key] = (chunk, place, path)
+            self._templates[key] = (chunk, choice, path)
             return shown
 
         name = str(path[0])
@@ -298,11 +297,11 @@ class ChatAdapter:
             if value is None or name in ("index", "finish_reason", "logprobs"):
                 continue
             if name == "delta" and has_fields(value):
-                new, wrote = self._delta(chunk, place, index, value, name)
+                new, wrote = self._delta(chunk, choice, index, value, name)
             elif name == "text" and isinstance(value, str):
-                new, wrote = self._text(chunk, place, index, value)
+                new, wrote = self._text(chunk, choice, index, value)
             elif name == "message" and has_fields(value) and self._is_piece(own, index):
-                new, wrote = self._delta(chunk, place, index, value, name)
+                new, wrote = self._delta(chunk, choice, index, value, name)
             elif name == "message" and has_fields(value):
                 end = End.TRUNCATED if reason is None else end_of(reason)
                 new = guard_message(self._texts, index, value, end)
@@ -315,7 +314,7 @@ class ChatAdapter:
                 if is_choice(own) and not is_text(name, value):
                     new = self._texts.leaves(name, value)
                 else:
-                    new = self._unknown(chunk, (name,), value, index, place)
+                    new = self._unknown(chunk, (name,), value, index, choice)
             if new is not value:
                 changes[name] = new
         logprobs = own.get("logprobs")
@@ -337,7 +336,7 @@ class ChatAdapter:
             return False
         return not choice.get("finish_reason") or self._is_open(index)
 
-    def _delta(self, chunk: Any, place: int, index: int, delta: Any, field: str) -> tuple[Any, bool]:
+    def _delta(self, chunk: Any, choice: Any, index: int, delta: Any, field: str) -> tuple[Any, bool]:
         """Guard a delta, by the name of its field; tell whether it says anything."""
         changes: dict[str, Any] = {}
         spoke = False
@@ -353,12 +352,12 @@ class ChatAdapter:
             elif isinstance(value, str):
                 key: Path = (index, name)
                 shown = self._texts.feed(key, value, role)
-                self._templates[key] = (chunk, place, (field, name))
+                self._templates[key] = (chunk, choice, (field, name))
                 spoke = spoke or shown != ""
                 if shown != value:
                     changes[name] = shown
             elif name in NESTED:
-                new, wrote = self._inside(chunk, place, (index, name), value)
+                new, wrote = self._inside(chunk, choice, (index, name), value)
                 spoke = spoke or wrote
                 if new is not value:
                     changes[name] = new
@@ -369,7 +368,7 @@ class ChatAdapter:
                     changes[name] = new
         return (with_fields(delta, changes) if changes else delta), spoke
 
-    def _inside(self, chunk: Any, place: int, key: Path, value: Any) -> tuple[Any, bool]:
+    def _inside(self, chunk: Any, choice: Any, key: Path, value: Any) -> tuple[Any, bool]:
         """Guard what has pieces of texts further inside; tell whether it says anything."""
         name = str(key[-1])
         spoke = name in ("tool_calls", "function_call") and names_tool(value)
@@ -378,7 +377,7 @@ class ChatAdapter:
             nonlocal spoke
             key = self._lane(key, path, value)
             shown = self._texts.feed(key, text, role)
-            self._templates[key] = (chunk, place, path)
+            self._templates[key] = (chunk, choice, path)
             spoke = spoke or shown != ""
             return shown
 
@@ -408,10 +407,10 @@ class ChatAdapter:
             return (*key[:2], f"*{place}", *key[3:])
         return (*key[:2], self._call.get(index, "*"), *key[3:])
 
-    def _text(self, chunk: Any, place: int, index: int, text: str) -> tuple[str, bool]:
+    def _text(self, chunk: Any, choice: Any, index: int, text: str) -> tuple[str, bool]:
         key: Path = (index, "text")
         shown = self._texts.feed(key, text, "content")
-        self._templates[key] = (chunk, place, ("text",))
+        self._templates[key] = (chunk, choice, ("text",))
         return (text if shown == text else shown), bool(shown)
 
     def _release(self, index: int, end: End) -> list[Any]:

@@ -155,23 +155,24 @@ def text_alone(chunk: Any) -> Path | None:
     texts = [
         name for name, value in fields(choice["delta"]).items() if value is not None and name not in KEPT
     ]
-    return ("choices", 0, "delta", texts[0]) if len(texts) == 1 else None
+    if len(texts) != 1 or not isinstance(fields(choice["delta"])[texts[0]], str):
+        return None
+    return ("choices", 0, "delta", texts[0])
 
 
 def _others(own: Mapping[str, Any], names: Container[str]) -> bool:
     return any(value is not None and name not in names for name, value in own.items())
 
 
-def held(chunk: Any, place: int | None, path: Sequence[str | int], text: str) -> Any:
+def held(chunk: Any, choice: Any, path: Sequence[str | int], text: str) -> Any:
     """Make a chunk like the last one of a lane that carries this text.
 
     Args:
         chunk: the last one of the lane.
-        place: where among its choices the one is that has the lane; `None`: the lane is the chunk's own.
+        choice: the one of its choices that has the lane, or `None`: the lane is the chunk's own.
         path: leads to the text, in the choice or in the chunk.
         text: what was held.
     """
-    choice = None if place is None else fields(chunk)["choices"][place]
     own = fields(chunk if choice is None else choice)
     name, rest = str(path[0]), path[1:]
     said = {name: graft(own[name], rest, text)}
@@ -193,5 +194,5 @@ def around(last: Any, texts: list[Any]) -> list[Any]:
     return [first, *texts, with_fields(last, {"choices": [with_fields(choice, emptied(own))]})]
 
 
-Template = tuple[Any, int | None, Path]
-"""The last chunk of a lane, the place of its choice or `None`, and the path to the text from there."""
+Template = tuple[Any, Any, Path]
+"""The last chunk of a lane, the choice in it or `None`, and the path to the text."""

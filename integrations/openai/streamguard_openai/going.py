@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from dataclasses import dataclass
 from typing import Any
 
 from streamguard.adapting import Path, Usual
@@ -10,6 +11,7 @@ from streamguard.adapting import Path, Usual
 __all__ = ["Going", "going"]
 
 
+@dataclass(slots=True)
 class Going:
     """What is known of the text that the last event was a piece of.
 
@@ -18,21 +20,18 @@ class Going:
         key: the lane of the text.
         feed: feeds the lane.
         path: leads to the text.
+        template: an event of the lane, which nobody else has.
         last: the last event.
         speaks: an event of which no text is left is sent all the same.
     """
 
-    __slots__ = ("feed", "key", "last", "like", "path", "speaks")
-
-    def __init__(
-        self, like: Usual, key: Path, feed: Callable[[str], str], path: Path, last: Any, *, speaks: bool
-    ) -> None:
-        self.like = like
-        self.key = key
-        self.feed = feed
-        self.path = path
-        self.last = last
-        self.speaks = speaks
+    like: Usual
+    key: Path
+    feed: Callable[[str], str]
+    path: Path
+    template: Any
+    last: Any
+    speaks: bool
 
 
 def going(
@@ -40,6 +39,7 @@ def going(
     path: Path,
     key: Path,
     feed: Callable[[str], str] | None,
+    template: Any = None,
     *,
     free: Collection[str],
     owned: bool,
@@ -52,6 +52,7 @@ def going(
         path: leads to the text.
         key: the lane of the text.
         feed: feeds the lane; `None` if it is not guarded.
+        template: an event of the lane, which nobody else has.
         free: names of fields that may differ from event to event.
         owned: the events are nobody else's.
         speaks: an event of which no text is left is sent all the same.
@@ -62,4 +63,4 @@ def going(
         like = Usual(event, path, free=free, owned=owned)
     except ValueError:
         return None
-    return Going(like, key, feed, path, event, speaks=speaks)
+    return Going(like, key, feed, path, template, event, speaks)

@@ -46,8 +46,6 @@ class GuardedManager:
         return await self._manager.__aexit__(kind, error, trace)
 
     def _guarded(self, helper: Any) -> Any:
-        # The helper begins to read when its first event is asked for, so it is not too late.
         if not hasattr(helper, "_raw_stream"):
             raise TypeError(f"{type(helper).__name__} reads no stream that could be guarded")
-        helper._raw_stream = guarded(helper._raw_stream, self._settings)
-        return helper
+        return guarded(helper, self._settings)

@@ -6,7 +6,7 @@ The protocol is known by the first event. Everything a stream offers besides ite
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from contextlib import suppress
 from types import TracebackType
 from typing import Any, Self, cast, overload
@@ -25,26 +25,22 @@ __all__ = ["AsyncGuardedStream", "GuardedStream", "StreamAdapter", "guard_stream
 class StreamAdapter:
     """Guards the events of a response of any of the three protocols, told by their shape."""
 
-    __slots__ = ("_adapters", "_guard", "_known", "_owned", "_settings")
+    __slots__ = ("_adapters", "_known", "_owned", "_settings")
 
     def __init__(self, settings: Settings, *, owned: bool = False) -> None:
         """Begin a stream.
 
         Args:
             settings: what the user has chosen.
-            owned: the events are nobody else's, and all of one protocol.
+            owned: the events are nobody else's.
         """
         self._settings = settings
         self._owned = owned
         self._adapters: dict[type, ChatAdapter | ResponsesAdapter] = {}
         self._known: dict[type, ChatAdapter | ResponsesAdapter] = {}
-        self._guard: Callable[[Any], Iterable[Any]] = self._told
 
     def event(self, event: Any, /) -> Iterable[Any]:
         """Take the next event and return what may be shown now."""
-        return self._guard(event)
-
-    def _told(self, event: Any) -> Iterable[Any]:
         adapter = self._known.get(event.__class__)
         return adapter.event(event) if adapter is not None else self._choose(event).event(event)
 
@@ -56,8 +52,6 @@ class StreamAdapter:
             adapter = self._adapters[kind] = kind(chosen.guard, owned=self._owned, **chosen.options)
         if not is_dict(event):
             self._known[type(event)] = adapter  # a class of the SDK belongs to one protocol
-        if self._owned:
-            self._guard = adapter.event
         return adapter
 
     def end(self, end: End, /) -> Iterable[Any]:
@@ -164,12 +158,19 @@ class AsyncGuardedStream(_Delegating):
         await self.close()
 
 
-def guarded(stream: Any, settings: Settings) -> GuardedStream | AsyncGuardedStream:
+def guarded(stream: Any, settings: Settings) -> Any:
     """Guard a stream of either kind.
+
+    A helper of the SDK (`stream()`) reads a stream of the SDK, and makes events and snapshots of its
+    own. That stream is what is guarded. It begins to read when its first event is asked for, so it
+    is not too late.
 
     Raises:
         TypeError: it is no stream.
     """
+    if hasattr(stream, "_raw_stream"):
+        stream._raw_stream = guarded(stream._raw_stream, settings)
+        return stream
     if hasattr(stream, "__aiter__"):
         return AsyncGuardedStream(stream, settings)
     if not hasattr(stream, "__iter__"):
@@ -211,12 +212,14 @@ def guard_stream(
     tool_guard: Transformer | None = None,
     json_content: bool = False,
     on_finding: FindingHandler | None = None,
-) -> GuardedStream | AsyncGuardedStream:
+) -> Any:
     """Guard a stream of chat completions, completions or Responses.
 
     Args:
-        stream: what `create(stream=True)` returns, or any iterable of events, objects or
-            dictionaries, asynchronous or not. It is closed on every exit.
+        stream: what `create(stream=True)` returns, the helper that `stream()` gives, or any iterable
+            of events, objects or dictionaries, asynchronous or not. It is closed on every exit.
+            Chunks and deltas of a stream of the SDK itself may be changed in place: the guard alone
+            reads it. Other events are never changed.
         guard: what every text goes through.
         tool_args: what happens to the arguments of tools.
         reasoning: what happens to reasoning.
@@ -225,7 +228,8 @@ def guard_stream(
         on_finding: called with each finding, a `streamguard.adapting.LaneFinding`.
 
     Returns:
-        A stream of the same kind. What it offers besides its events is the given stream's.
+        A stream of the same kind. What it offers besides its events is the given stream's. Of a
+        helper it is the helper, which now reads guarded events.
 
     Raises:
         TypeError: it is no stream, or the guard is no `Transformer`.

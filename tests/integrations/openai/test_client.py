@@ -15,7 +15,7 @@ from streamguard_openai import UnguardedAccessError, guard_stream, wrap  # noqa:
 from streamguard import FenceScrubber, Redactor  # noqa: E402
 
 from .support import async_client, chunk, sse, sync_client  # noqa: E402
-from .test_responses import message, response, stream  # noqa: E402
+from .test_responses import event, message, response, stream  # noqa: E402
 
 SECRET = "sk-proj-" + "a1B2c3D4e5F6g7H8i9J0" * 3
 GUARD = FenceScrubber("think") | Redactor()
@@ -91,6 +91,39 @@ async def test_a_chat_stream_async() -> None:
         chunks = [c async for c in answer]
     assert content(chunks) == WANT
     assert answer.response.is_closed
+
+
+def test_a_stream_whose_first_event_tells_nothing() -> None:
+    body = sse([{"type": "ping"}, *CHUNKS])
+    raw = sync_client(body).post("/x", cast_to=object, body={}, stream=True, stream_cls=openai.Stream[object])
+    shown = [event for event in guard_stream(raw, GUARD) if event.get("choices")]
+    assert "".join(event["choices"][0]["delta"].get("content", "") for event in shown) == WANT
+
+
+def test_a_stream_of_responses_whose_first_event_tells_nothing() -> None:
+    place = {"item_id": "r1", "output_index": 0, "content_index": 0}
+    thoughts = [event("reasoning_text.delta", **place, delta=text) for text in ("private ", "thought")]
+    body = b"data: {}\n\n" + sse([*thoughts, *EVENTS], done=False)
+    client = wrap(sync_client(body), GUARD, reasoning="drop")
+    shown = [one.to_json() for one in client.responses.create(**ASK_R, stream=True)]
+    assert not any("private" in one or "thought" in one for one in shown)
+
+
+def test_helpers_of_a_client_that_is_not_wrapped() -> None:
+    with sync_client(CHAT_BODY).chat.completions.stream(**ASK) as helper:
+        events = list(guard_stream(helper, GUARD))
+        assert [event.snapshot for event in events if event.type == "content.delta"][-1] == WANT
+        assert helper.get_final_completion().choices[0].message.content == WANT
+    with sync_client(RESPONSES_BODY).responses.stream(**ASK_R) as other:
+        shown = list(guard_stream(other, GUARD))
+    assert [event.snapshot for event in shown if event.type == "response.output_text.delta"][-1] == WANT
+
+
+@pytest.mark.asyncio
+async def test_helpers_of_a_client_that_is_not_wrapped_async() -> None:
+    async with async_client(CHAT_BODY).chat.completions.stream(**ASK) as helper:
+        events = [event async for event in guard_stream(helper, GUARD)]
+    assert [event.snapshot for event in events if event.type == "content.delta"][-1] == WANT
 
 
 def test_a_stream_that_is_left_early_is_closed() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from streamguard_openai import ChatAdapter, ResponsesAdapter, chat, responses
+from streamguard_openai import ChatAdapter, ResponsesAdapter, chat, guard_stream, responses
 
 from streamguard import End, FenceScrubber, Redactor
 from streamguard.adapting import LaneFinding
@@ -130,3 +130,54 @@ def test_chunks_that_are_owned_are_changed_and_others_are_not() -> None:
         assert [one.choices[0].delta.content for one in shown] == ["a ", "b ", "<c. "]
         assert (shown[1] is chunks[1]) is owned
         assert (chunks[2].choices[0].delta.content == "<c. ") is owned
+
+
+def test_what_a_consumer_does_to_chunks_loses_nothing() -> None:
+    for spoil in ("clear", "delta", "choice"):
+        chunks = objects(
+            [chunk({"content": "a "}), chunk({"content": "b <"}), chunk({"content": "thi"})], "chat"
+        )
+        adapter = ChatAdapter(GUARD, owned=True)
+        shown = ""
+        for event in chunks:
+            for one in adapter.event(event):
+                shown += one.choices[0].delta.content
+                if spoil == "clear":
+                    one.choices.clear()
+                elif spoil == "delta":
+                    one.choices[0].delta = None
+                else:
+                    one.choices[0] = None
+        assert (
+            shown + "".join(one.choices[0].delta.content for one in adapter.end(End.COMPLETE)) == "a b <thi"
+        )
+
+
+def test_a_chunk_that_is_used_again_and_again() -> None:
+    def again() -> Any:
+        one = chunk({"content": ""})
+        for text in ("a ", "<thi"):
+            one["choices"] = [{"index": 0, "delta": {"content": text}}]
+            yield one
+        yield {**one, "choices": [], "usage": {"total_tokens": 1}}
+        one["choices"] = []
+
+    shown = [copy.deepcopy(one) for one in guard_stream(again(), GUARD)]
+    assert "".join(one["choices"][0]["delta"]["content"] for one in shown if one["choices"]) == "a <thi"
+    assert shown[-1]["usage"] == {"total_tokens": 1}
+
+
+def test_a_list_of_parts_stays_a_list() -> None:
+    events = [chunk({"content": [{"type": "text", "text": text}]}) for text in ("a <thi", "nk3")]
+    shown = list(guard_stream(iter(events), GUARD))
+    contents = [one["choices"][0]["delta"]["content"] for one in shown]
+    assert all(isinstance(content, list) for content in contents)
+    assert "".join(part["text"] for content in contents for part in content) == "a <think3"
+
+
+@pytest.mark.parametrize("policy", ["keep", "drop"])
+def test_arguments_that_are_not_guarded_hold_no_finish_reason(policy: Any) -> None:
+    call = {"index": 0, "id": "t", "function": {"name": "f", "arguments": "{}"}}
+    adapter = ChatAdapter(GUARD, tool_args=policy)
+    assert adapter.event(chunk({"tool_calls": [call]}))
+    assert adapter.event(chunk({}, "tool_calls"))
