@@ -1,19 +1,32 @@
-"""The events of one message, guarded block by block.
+"""The events of one message, guarded text by text.
 
-Every block is a lane of its own. `content_block_stop` comes before anything says why the block
-has ended: the next block (a tool's, or not) or the stop reason. So it waits for the next event,
-and what the block holds leaves right before it, in a delta like the block's last one.
+The blocks of text are one text until one calls a tool: whoever shows an answer joins them, and each
+citation makes a new one. Other blocks in between do not end it. Thinking is one text a block, for
+its signature is valid for that block alone, and so are the arguments of a tool.
+
+`content_block_stop` comes before anything says how its block goes on: in the next text, before a
+tool's block, or with the stop reason. Where the block holds something, it waits for that, and all
+that follows waits with it (see `Line`). What is held leaves right before it, in a delta.
 """
 
 from __future__ import annotations
 
+from dataclasses import fields as dataclass_fields
 from typing import Any, Generic, TypeVar
 
-from streamguard import End, Transformer
-from streamguard.adapting import JsonLane, Lanes, ReasoningPolicy, Settings, ToolArgsPolicy, Unchanged
+from streamguard import End, Finding, Transformer
+from streamguard.adapting import JsonLane, LaneFinding, Lanes, ReasoningPolicy, Settings, ToolArgsPolicy
 from streamguard.session import FindingHandler
+from streamguard_anthropic.blocks import Block, Line, Text
 from streamguard_anthropic.ends import TOOL_BLOCKS, end_of
-from streamguard_anthropic.response import KEPT, guard_block, guard_leaves, guard_message, is_reasoning
+from streamguard_anthropic.response import (
+    KEPT,
+    guard_block,
+    guard_leaves,
+    guard_message,
+    is_reasoning,
+    text_of,
+)
 from streamguard_anthropic.shape import fields, get, put
 
 __all__ = ["MessagesAdapter"]
@@ -24,32 +37,19 @@ _FIELD = {"text_delta": "text", "thinking_delta": "thinking", "input_json_delta"
 _EVENT = frozenset({"type", "index", "delta"})
 _WHOLE = frozenset({"citations_delta", "compaction_delta"})
 _DERIVED = frozenset({"text", "thinking", "signature", "input_json", "citation", "compaction"})
-
-
-class _Block:
-    """What is known of an open block."""
-
-    __slots__ = ("field", "head", "kind", "start", "stop", "template", "unchanged", "unknown")
-
-    def __init__(self, kind: object) -> None:
-        self.kind = kind
-        self.start: Any = None  # its first event, if that has text and waits for what it may show
-        self.head = ""  # what it may show of that text
-        self.field = ""  # where the text of `template` stands
-        self.template: Any = None
-        self.stop: Any = None
-        self.unknown: dict[Any, tuple[Any, tuple[str, ...]]] = {}
-        self.unchanged = Unchanged()
+_FINDING = tuple(field.name for field in dataclass_fields(Finding))
 
 
 class MessagesAdapter(Generic[E]):
     """Guards the events of one message: raw events of the SDK, or dictionaries.
 
     Events which the SDK's helper derives from others (`text`, `input_json`, ...) are left out:
-    `guard_stream` lets the helper derive them anew.
+    `guard_stream` lets the helper derive them anew. A finding's lane is the index of the block in
+    which its text began.
 
-    *Delay*: that of the guard; `content_block_stop` waits for the next event where its block
-    holds something. *Memory*: that of the guard, and an event for each open block.
+    *Delay*: that of the guard. Where a block that stops holds something, its `content_block_stop`
+    and what follows, but for `ping`, wait until the next text, a tool's block or the end of the message
+    decides it. *Memory*: that of the guard, an event for each text, and the events that wait.
     """
 
     def __init__(
@@ -68,184 +68,249 @@ class MessagesAdapter(Generic[E]):
             ValueError: a policy is unknown.
         """
         self._settings = Settings(guard, tool_args, reasoning, tool_guard, json_content, on_finding)
-        self._lanes = Lanes(guard, on_finding=on_finding)
-        self._text = self._settings.for_content
-        self._json = JsonLane(self._settings.for_tools)
-        self._blocks: dict[Any, _Block] = {}
+        self._guards = {
+            "text": self._settings.for_content,
+            "thinking": guard,
+            "partial_json": JsonLane(self._settings.for_tools),
+        }
+        self._texts: dict[bool, Text] = {}  # that of the message, and that of copies of its blocks
+        self._lanes = Lanes(guard, on_finding=on_finding)  # deltas of unknown kinds
+        self._blocks: dict[Any, Block] = {}  # those that are open, or hold something of their own
+        self._line = Line()
         self._dropped: set[Any] = set()
         self._stopped = False
 
     def event(self, event: E, /) -> list[E]:
         """Take the next event and return what may be shown now."""
-        shown: list[Any]
         match get(event, "type"):
             case "content_block_delta":
-                shown = self._delta(event)
+                self._delta(event)
             case "content_block_start":
-                shown = self._start(event)
+                self._start(event)
             case "content_block_stop":
-                shown = self._stop(event)
+                self._stop(event)
             case "message_start":
-                shown = [self._with(event, "message", guard_message)]
+                self._line.add(self._with(event, "message", guard_message))
             case "message_delta":
                 reason = get(get(event, "delta"), "stop_reason")
-                self._stopped = self._stopped or reason is not None
-                shown = [*self._release_all(end_of(reason)), self._with(event, "delta", guard_leaves)]
+                if reason is not None:
+                    self._stopped = True
+                    self._end_all(end_of(reason))
+                self._line.add(self._with(event, "delta", guard_leaves))
             case "message_stop":
-                shown = [*self._release_all(End.COMPLETE), self._with(event, "message", guard_message)]
                 self._stopped = True
+                self._end_all(End.COMPLETE)
+                self._line.add(self._with(event, "message", guard_message))
             case "error":
-                shown = [*self._release_all(End.ERROR), guard_leaves(event, self._settings)]
                 self._stopped = True
+                self._end_all(End.ERROR)
+                self._line.add(guard_leaves(event, self._settings))
             case "ping":
-                shown = [event]
+                return [event]  # it keeps the connection alive, and has no place among the others
             case kind if kind in _DERIVED:
-                shown = []
+                pass
             case _:
-                shown = [guard_leaves(event, self._settings)]
-        return shown
+                self._line.add(guard_leaves(event, self._settings))
+        return self._line.shown()
 
     def end(self, end: End, /) -> list[E]:
         """Return what is still held; without a stop reason the message has broken off."""
-        broken = end is End.COMPLETE and not self._stopped
-        return self._release_all(End.TRUNCATED if broken else end)
+        self._end_all(End.TRUNCATED if end is End.COMPLETE and not self._stopped else end)
+        return self._line.shown()
 
-    def _start(self, event: Any) -> list[Any]:
-        index, block = get(event, "index"), get(event, "content_block")
-        kind = get(block, "type")
-        before = self._release_stopped(End.TOOL_CALL if kind in TOOL_BLOCKS else End.COMPLETE)
+    def _start(self, event: Any) -> None:
+        index, content = get(event, "index"), get(event, "content_block")
+        kind = get(content, "type")
+        if (before := self._blocks.get(index)) is not None:
+            before.stopped = True
+        self._next(End.TOOL_CALL if kind in TOOL_BLOCKS else End.COMPLETE)
         self._dropped.discard(index)
-        if self._settings.reasoning == "drop" and is_reasoning(block):
+        if self._settings.reasoning == "drop" and is_reasoning(content):
             self._dropped.add(index)
-            return before
-        self._blocks[index] = state = _Block(kind)
-        text = get(block, str(kind)) if kind in ("text", "thinking") else None
-        if not (isinstance(text, str) and text) or self._keeps(kind):
-            safe = guard_block(block, self._settings)
-            return [*before, self._numbered(event if safe is block else put(event, content_block=safe))]
-        state.head = self._lanes.feed(index, text, guard=self._text if kind == "text" else None)
-        state.unchanged.passed(text, state.head)
-        citations = get(block, "citations")
-        if citations:
-            block = put(block, citations=guard_leaves(citations, self._settings))
-            event = put(event, content_block=block)
-        state.start = event
-        return before
+            return
+        self._blocks[index] = block = Block(index, kind)
+        event = self._numbered(self._with(event, "content_block", guard_block))
+        said = text_of(content)
+        if said is None or self._keeps(kind):
+            self._line.add(event)
+        else:
+            self._say_in(event, block, said)
 
-    def _delta(self, event: Any) -> list[Any]:
+    def _delta(self, event: Any) -> None:
         index, delta = get(event, "index"), get(event, "delta")
         if index in self._dropped:
-            return []
-        state = self._blocks.get(index)
-        if state is None:
-            self._blocks[index] = state = _Block(None)
+            return
+        block = self._blocks.get(index)
+        if block is None or (block.stopped and not block.waits):
+            self._blocks[index] = block = Block(index, None)
         kind = get(delta, "type")
         name = _FIELD.get(kind)
         if name is None:
-            return self._other(index, state, event, delta, kind)
+            self._other(block, event, kind)
+            return
         text = get(delta, name)
-        if not isinstance(text, str):
-            return [*self._begun(state), self._numbered(event)]
-        if name == "partial_json":
-            if self._settings.tool_args == "keep":
-                return [self._numbered(event)]
-            if self._settings.tool_args == "drop":
-                shown = ""
-            else:
-                shown = self._lanes.feed(index, text, guard=self._json)
-        elif name == "thinking" and self._settings.reasoning != "guard":
-            return [] if self._settings.reasoning == "drop" else [self._numbered(event)]
+        if not isinstance(text, str) or self._keeps(name):
+            self._line.add_delta(self._numbered(event), block)
+        elif name == "thinking" and self._settings.reasoning == "drop":
+            pass
+        elif name == "partial_json" and self._settings.tool_args == "drop":
+            self._show(block, event, name, text, "")
         else:
-            shown = self._lanes.feed(index, text, guard=self._text if name == "text" else None)
-            if name == "thinking":
-                state.unchanged.passed(text, shown)
-        state.template, state.field = event, name
-        return [*self._begun(state), *self._shown(event, delta, name, text, shown)]
+            self._show(block, event, name, text, self._said(block, event, name, text))
 
-    def _shown(self, event: Any, delta: Any, name: str, text: str, shown: str) -> list[Any]:
-        if shown == text:
-            return [self._numbered(event)]
-        if not shown and fields(event).keys() <= _EVENT and fields(delta).keys() <= {"type", name}:
-            return []  # an event that says nothing else
-        return [self._numbered(put(event, delta=put(delta, **{name: shown})))]
+    def _said(self, block: Block, event: Any, name: str, text: str) -> str:
+        """Take a text; return what may be shown of its block, after the text of those before it."""
+        block.fill()
+        said, shown = self._text_of(block, name), ""
+        for place, piece in said.feed(block, text):
+            if place is block:
+                shown += piece
+            else:
+                self._say(place, piece)
+        said.template = event
+        block.unchanged.passed(text, shown)
+        return shown
 
-    def _other(self, index: Any, state: _Block, event: Any, delta: Any, kind: object) -> list[Any]:
+    def _show(self, block: Block, event: Any, name: str, text: str, shown: str) -> None:
+        if shown != text:
+            delta = get(event, "delta")
+            if not shown and fields(event).keys() <= _EVENT and fields(delta).keys() <= {"type", name}:
+                return  # an event that says nothing else
+            event = put(event, delta=put(delta, **{name: shown}))
+        self._line.add_delta(self._numbered(event), block)
+
+    def _say_in(self, event: Any, block: Block, text: str) -> None:
+        """Take an event that opens or closes a block and has text in it."""
+        said = self._text_of(block, str(block.kind))
+        pieces = said.feed(block, text)
+        if text or (said.undecided and said.template is None):  # nothing else to show what it may get in
+            self._line.add_filled(event, block)
+            block.unchanged.passed(text, "")
+        else:
+            self._line.add(event)
+        for place, piece in pieces:
+            self._say(place, piece)
+
+    def _say(self, block: Block, text: str) -> None:
+        """Put what was held of a text into its block."""
+        block.unchanged.passed("", text)
+        if block.entry is not None:
+            block.head += text
+        elif block.text is not None:
+            event = _with_texts(block.text.template, {block.text.field: text})
+            event = event if get(event, "index") == block.index else put(event, index=block.index)
+            self._line.add_delta(self._numbered(event), block)
+
+    def _text_of(self, block: Block, name: str) -> Text:
+        """The text that goes on in a block: that of the message, or one of its own."""
+        text = block.text
+        if text is None or text.block is None:
+            shared = name == "text" and block.kind in ("text", None)
+            text = self._texts.get(block.is_copy) if shared else None
+            if text is None or text.block is None or not text.block.stopped:
+                text = Text(self._guards[name], block, name, self._handler(block.index))
+            if shared:
+                self._texts[block.is_copy] = text
+            block.text = text
+        return text
+
+    def _other(self, block: Block, event: Any, kind: object) -> None:
         if kind == "signature_delta":
-            return self._signature(index, state, event)
-        if kind in _WHOLE:
-            return [*self._begun(state), self._numbered(self._with(event, "delta", guard_leaves))]
-        return [*self._begun(state), self._unknown(index, state, event, kind)]
+            self._signature(block, event)
+        elif kind in _WHOLE:
+            self._line.add_delta(self._numbered(self._with(event, "delta", guard_leaves)), block)
+        else:
+            self._unknown(block, event, kind)
 
-    def _unknown(self, index: Any, state: _Block, event: Any, kind: object) -> Any:
+    def _unknown(self, block: Block, event: Any, kind: object) -> None:
         """Guard a delta of a kind unknown here: each of its texts is a lane."""
         delta = get(event, "delta")
         texts = {name: text for name, text in fields(delta).items() if _is_text(name, text)}
-        shown = {name: self._lanes.feed((index, kind, name), text) for name, text in texts.items()}
-        state.unknown[kind] = (event, tuple(texts))
+        shown = {name: self._lanes.feed((block.index, kind, name), text) for name, text in texts.items()}
+        block.unknown[kind] = (event, tuple(texts))
         safe = guard_leaves(put(delta, **dict.fromkeys(texts)), self._settings)
-        return self._numbered(_with_texts(put(event, delta=safe), shown))
+        self._line.add_delta(self._numbered(_with_texts(put(event, delta=safe), shown)), block)
 
-    def _signature(self, index: Any, state: _Block, event: Any) -> list[Any]:
+    def _signature(self, block: Block, event: Any) -> None:
         """Thinking is complete when it is signed; the signature of changed thinking is invalid."""
-        if self._settings.reasoning == "drop":
-            return []
-        shown = self._released(index, state, End.COMPLETE)
-        return [*shown, self._numbered(event)] if state.unchanged else shown
+        if self._settings.reasoning != "drop":
+            self._end_own(block, End.COMPLETE)
+            if block.unchanged:
+                self._line.add_delta(self._numbered(event), block)
 
-    def _stop(self, event: Any) -> list[Any]:
-        before = self._release_stopped(End.COMPLETE)
-        index = get(event, "index")
+    def _stop(self, event: Any) -> None:
+        self._next(End.COMPLETE)
+        index, content = get(event, "index"), get(event, "content_block")
         if index in self._dropped:
-            return before
-        state = self._blocks.get(index)
-        block = get(event, "content_block")
-        if block is not None and (safe := guard_block(block, self._settings)) is not block:
-            event = put(event, content_block=safe)
-        event = self._numbered(event)
-        if state is None:
-            return [*before, event]
-        state.stop = event
-        if state.start is None and not state.unknown and not self._lanes.pending(index):
-            return [*before, *self._close(index, End.COMPLETE)]
-        return before
+            return
+        event = self._numbered(self._with(event, "content_block", guard_block))
+        block = self._blocks.get(index)
+        said = text_of(content)
+        copied = said is not None and not self._keeps(get(content, "type"))
+        if block is not None:
+            self._line.add_stop(None if copied else event, block)
+        elif not copied:
+            self._line.add(event)
+        if said is not None and copied:
+            self._blocks["copy", index] = copy = Block(index, get(content, "type"), is_copy=True)
+            copy.stopped = True
+            self._say_in(event, copy, said)
 
-    def _begun(self, state: _Block) -> list[Any]:
-        """The block's first event, if it waited."""
-        start, state.start = state.start, None
-        if start is None:
-            return []
-        block, kind = get(start, "content_block"), str(state.kind)
-        changes: dict[str, object] = {} if get(block, kind) == state.head else {kind: state.head}
-        if state.kind == "thinking" and not state.unchanged and get(block, "signature"):
-            changes["signature"] = ""
-        return [self._numbered(put(start, content_block=put(block, **changes)) if changes else start)]
+    def _next(self, end: End) -> None:
+        """Another block begins or stops: it decides those that have stopped.
 
-    def _released(self, index: Any, state: _Block, end: End) -> list[Any]:
-        text = self._lanes.flush(index, end)
-        state.unchanged.passed("", text)
-        if state.start is not None:
-            state.head += text
-            return self._begun(state)
-        return [self._numbered(_with_texts(state.template, {state.field: text}))] if text else []
+        The text of the message goes on, but for a tool.
+        """
+        stopped = [block for block in self._blocks.values() if block.stopped]
+        if stopped:
+            self._blocks = {key: block for key, block in self._blocks.items() if not block.stopped}
+        for block in stopped:
+            self._close(block, end)
+        if end is End.TOOL_CALL:
+            for text in self._texts.values():
+                if text.block is not None and text.block.stopped:
+                    self._end_text(text, end)
 
-    def _close(self, index: Any, end: End) -> list[Any]:
-        state = self._blocks.pop(index)
-        shown = self._released(index, state, end)
-        for kind, (template, names) in state.unknown.items():
-            held = {name: self._lanes.flush((index, kind, name), end) for name in names}
+    def _end_all(self, end: End) -> None:
+        blocks, self._blocks = self._blocks, {}
+        for block in blocks.values():
+            self._close(block, end)
+        for text in self._texts.values():
+            self._end_text(text, end)
+
+    def _close(self, block: Block, end: End) -> None:
+        self._end_own(block, end)
+        for kind, (template, names) in block.unknown.items():
+            held = {name: self._lanes.flush((block.index, kind, name), end) for name in names}
             if any(held.values()):
-                shown.append(self._numbered(_with_texts(template, held)))
-        return shown if state.stop is None else [*shown, state.stop]
+                self._line.add_delta(self._numbered(_with_texts(template, held)), block)
+        block.unknown.clear()
 
-    def _release_stopped(self, end: End) -> list[Any]:
-        stopped = [index for index, state in self._blocks.items() if state.stop is not None]
-        return [event for index in stopped for event in self._close(index, end)]
+    def _end_own(self, block: Block, end: End) -> None:
+        """End the text of a block, but for that of the message."""
+        if block.text is not None and block.text not in self._texts.values():
+            self._end_text(block.text, end)
 
-    def _release_all(self, end: End) -> list[Any]:
-        return [event for index in list(self._blocks) for event in self._close(index, end)]
+    def _end_text(self, text: Text, end: End) -> None:
+        if text.block is not None:
+            for block, piece in text.flush(end):
+                self._say(block, piece)
 
     def _keeps(self, kind: object) -> bool:
+        """Tell whether texts of a kind of block, or of a field, are left as they are."""
+        if kind == "partial_json":
+            return self._settings.tool_args == "keep"
         return kind == "thinking" and self._settings.reasoning == "keep"
+
+    def _handler(self, lane: Any) -> FindingHandler | None:
+        on_finding = self._settings.on_finding
+        if on_finding is None:
+            return None
+
+        def report(found: Finding) -> None:
+            on_finding(LaneFinding(**{name: getattr(found, name) for name in _FINDING}, lane=lane))
+
+        return report
 
     def _numbered(self, event: Any) -> Any:
         """Count the blocks anew where some were dropped: clients look blocks up by their index."""

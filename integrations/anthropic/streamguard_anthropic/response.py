@@ -1,8 +1,9 @@
 """Messages that come whole, and the parts of a stream that do.
 
-A block is guarded as its stream would be: text and thinking as one text each, the input of a
-tool string by string, everything else (results of tools, citations) leaf by leaf. Types, ids,
-names and what is encrypted are kept.
+They are guarded as their stream would be. The blocks of text are one text until a block calls a
+tool, and each gets back what it gave; thinking is one text a block, for its signature is valid for
+that block alone. The input of a tool goes string by string, everything else (results of tools,
+citations) leaf by leaf. Types, ids, names and what is encrypted are kept.
 """
 
 from __future__ import annotations
@@ -11,12 +12,29 @@ from collections.abc import Sequence
 from typing import Any, TypeVar, cast
 
 from streamguard import End, Transformer
-from streamguard.adapting import LeafPolicy, Path, ReasoningPolicy, Settings, ToolArgsPolicy, guard_object
+from streamguard.adapting import (
+    LeafPolicy,
+    Path,
+    ReasoningPolicy,
+    Settings,
+    Spread,
+    ToolArgsPolicy,
+    guard_object,
+)
 from streamguard.session import FindingHandler
 from streamguard_anthropic.ends import TOOL_BLOCKS, end_of
 from streamguard_anthropic.shape import get, put
 
-__all__ = ["KEPT", "guard_block", "guard_leaves", "guard_message", "guard_response", "is_reasoning"]
+__all__ = [
+    "KEPT",
+    "guard_block",
+    "guard_leaves",
+    "guard_message",
+    "guard_response",
+    "is_reasoning",
+    "text_of",
+    "with_text",
+]
 
 M = TypeVar("M")
 
@@ -62,7 +80,7 @@ def guard_response(
 
     Args:
         message: the SDK's message or a dictionary; it is not changed.
-        guard: what every text goes through.
+        guard: what every text goes through. The blocks of text are one text until one calls a tool.
         tool_args: what happens to the input of tools.
         reasoning: what happens to thinking. A signature is kept only with unchanged thinking,
             else it is empty; dropped thinking leaves no block.
@@ -87,13 +105,13 @@ def guard_message(message: Any, settings: Settings) -> Any:
     if not isinstance(content, list):
         return guard_leaves(message, settings)
     blocks = cast("list[Any]", cast("object", content))
-    last = end_of(get(message, "stop_reason"))
+    texts = _texts(blocks, settings, end_of(get(message, "stop_reason")))
     changes: dict[str, object] = {}
-    shown = [
-        guard_block(block, settings, _end(blocks, index, last))
-        for index, block in enumerate(blocks)
-        if not (settings.reasoning == "drop" and is_reasoning(block))
-    ]
+    shown: list[Any] = []
+    for at, block in enumerate(blocks):
+        if not (settings.reasoning == "drop" and is_reasoning(block)):
+            safe = guard_block(block, settings)
+            shown.append(with_text(safe, texts[at]) if at in texts else safe)
     if len(shown) != len(blocks) or any(new is not old for new, old in zip(shown, blocks, strict=True)):
         changes["content"] = shown
     details = get(message, "stop_details")
@@ -107,20 +125,28 @@ def is_reasoning(block: object) -> bool:
     return get(block, "type") in ("thinking", "redacted_thinking")
 
 
-def guard_block(block: Any, settings: Settings, end: End = End.COMPLETE) -> Any:
-    """Guard a whole block of content."""
+def text_of(block: object) -> str | None:
+    """Return the text of a block of text or thinking, `None` where there is none."""
     kind = get(block, "type")
-    if kind == "text":
-        return _text_block(block, settings, end)
-    if kind == "thinking":
-        text = get(block, "thinking")
-        if settings.reasoning == "keep" or not isinstance(text, str):
-            return block
-        signed = bool(get(block, "signature"))  # only complete thinking is
-        safe = _text(text, settings.guard, settings, End.COMPLETE if signed else end)
-        return block if safe == text else put(block, thinking=safe, signature="")
+    text = get(block, kind) if kind in ("text", "thinking") else None
+    return text if isinstance(text, str) else None
+
+
+def with_text(block: Any, text: str) -> Any:
+    """Return a block of text or thinking with another text. With that a signature is invalid."""
+    kind = get(block, "type")
+    if get(block, kind) == text:
+        return block
+    return put(block, thinking=text, signature="") if kind == "thinking" else put(block, text=text)
+
+
+def guard_block(block: Any, settings: Settings) -> Any:
+    """Guard a whole block of content, but for what `text_of` returns."""
+    kind = get(block, "type")
     if kind in TOOL_BLOCKS:
         return _tool_block(block, settings)
+    if kind in ("text", "thinking"):
+        return _beside_text(block, settings)
     return block if kind == "redacted_thinking" else guard_leaves(block, settings)
 
 
@@ -140,22 +166,44 @@ def guard_leaves(obj: Any, settings: Settings) -> Any:
     return guard_object(obj, settings.guard, select=select, on_finding=settings.on_finding)
 
 
-def _end(blocks: Sequence[object], index: int, last: End) -> End:
-    if index + 1 == len(blocks):
+def _texts(blocks: Sequence[object], settings: Settings, last: End) -> dict[int, str]:
+    """What may be shown of each text and each thinking."""
+    shown: dict[int, str] = {}
+    text: Spread[int] | None = None
+
+    def show(pieces: list[tuple[int, str]]) -> None:
+        for at, piece in pieces:
+            shown[at] += piece
+
+    for at, block in enumerate(blocks):
+        if text is not None and get(block, "type") in TOOL_BLOCKS:
+            show(text.flush(End.TOOL_CALL))
+            text = None
+        said = text_of(block)
+        if said is None:
+            continue
+        if not is_reasoning(block):
+            shown[at] = ""
+            if text is None:
+                text = Spread(settings.for_content, on_finding=settings.on_finding)
+            show(text.feed(at, said))
+        elif settings.reasoning == "guard":
+            end = End.COMPLETE if get(block, "signature") else _end(blocks, at, last)
+            shown[at] = settings.guard.scrub(said, end=end, on_finding=settings.on_finding)
+    if text is not None:
+        show(text.flush(last))
+    return shown
+
+
+def _end(blocks: Sequence[object], at: int, last: End) -> End:
+    """Why thinking has ended; if it is signed, it is complete."""
+    if at + 1 == len(blocks):
         return last
-    return End.TOOL_CALL if get(blocks[index + 1], "type") in TOOL_BLOCKS else End.COMPLETE
+    return End.TOOL_CALL if get(blocks[at + 1], "type") in TOOL_BLOCKS else End.COMPLETE
 
 
-def _text(text: str, guard: Transformer, settings: Settings, end: End) -> str:
-    session = guard.session(on_finding=settings.on_finding)
-    return session.feed(text) + session.flush(end)
-
-
-def _text_block(block: Any, settings: Settings, end: End) -> Any:
+def _beside_text(block: Any, settings: Settings) -> Any:
     changes: dict[str, object] = {}
-    text = get(block, "text")
-    if isinstance(text, str) and (safe := _text(text, settings.for_content, settings, end)) != text:
-        changes["text"] = safe
     citations, parsed = get(block, "citations"), get(block, "parsed_output")
     if citations and (new := guard_leaves(citations, settings)) is not citations:
         changes["citations"] = new

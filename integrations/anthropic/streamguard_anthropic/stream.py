@@ -41,7 +41,7 @@ def guard_stream(
         stream: what `messages.create(stream=True)` returns, what `messages.stream()` returns,
             the helper that one gives, or any iterable of raw events, dictionaries included. It
             must not have been read from, and is not to be used beside the guarded one.
-        guard: what every text goes through. Each block of the message is one text.
+        guard: what every text goes through. The blocks of text are one text until one calls a tool.
         tool_args: what happens to the arguments of tools.
         reasoning: what happens to thinking. A signature is kept only with unchanged thinking.
             Dropped thinking leaves no block, and the later blocks are counted anew.

@@ -6,7 +6,6 @@ import copy
 import json
 import sys
 from pathlib import Path
-from random import Random
 from types import SimpleNamespace
 from typing import Any
 
@@ -134,7 +133,8 @@ def test_a_ping_does_not_wait() -> None:
         adapter.event(event)
     assert adapter.event(stop(0)) == []
     assert adapter.event({"type": "ping"}) == [{"type": "ping"}]
-    assert adapter.event(start(1)) == [delta(0, "<"), stop(0), start(1)]
+    assert adapter.event(start(1)) == []
+    assert adapter.event(delta(1, "b")) == [delta(0, "<"), stop(0), start(1), delta(1, "b")]
 
 
 def test_a_block_that_holds_nothing_is_closed_at_once() -> None:
@@ -392,70 +392,6 @@ def test_findings_name_their_lane_and_objects_of_any_class_do() -> None:
     assert TOKEN in events[1].delta.text
     assert TOKEN not in shown[1].delta.text
     assert [finding.lane for finding in found] == [0]  # type: ignore[attr-defined]
-
-
-@pytest.mark.parametrize("seed", range(60))
-@pytest.mark.parametrize("reason", ["end_turn", "max_tokens"])
-@pytest.mark.parametrize("reasoning", ["guard", "drop"])
-def test_every_cut_of_every_block_comes_to_the_whole_message(seed: int, reason: str, reasoning: Any) -> None:
-    random = Random(seed)
-    guard = PreambleTrimmer() | GUARD
-    words = [CANARY, "a <", "b. ", "<thi", "Let me check the weather now.", "key ghp_Zz9Yy8Xx", "nk>", " é "]
-    blocks: list[Any] = []
-    for index in range(random.randrange(1, 6)):
-        text = "".join(random.choices(words, k=3))
-        kind = random.choice(["text", "text", "thinking", "tool_use"])
-        if index == 0 and kind == "tool_use":
-            kind = "text"
-        block: Any = {"type": kind}
-        if kind == "tool_use":
-            block |= {"id": f"toolu_{index}", "name": "t", "input": {"q": text, "n": [1, {"password": text}]}}
-        else:
-            block |= {kind: text} | ({"signature": "sig=="} if kind == "thinking" else {})
-        blocks.append(block)
-    if blocks[-1]["type"] == "tool_use":
-        blocks.append({"type": "text", "text": "end. "})  # one cut off is no JSON: it has no whole
-    expected = guard_response({"content": blocks, "stop_reason": reason}, guard, reasoning=reasoning)[
-        "content"
-    ]
-    assert not leaks(expected)
-    for _ in range(3):
-        events: list[Event] = []
-        for index, block in enumerate(blocks):
-            kind = block["type"]
-            events.append(start(index, kind, **({"id": block["id"]} if kind == "tool_use" else {})))
-            name = {"text": "text_delta", "thinking": "thinking_delta"}.get(kind, "input_json_delta")
-            rest = json.dumps(block["input"]) if kind == "tool_use" else block[kind]
-            while rest:
-                size = random.randrange(1, 12)
-                events.append(delta(index, rest[:size], name))
-                rest = rest[size:]
-            if kind == "thinking":
-                events.append(delta(index, "sig==", "signature_delta"))
-            events.append(stop(index))
-        shown = guarded(message(*events, reason=reason), guard, reasoning=reasoning)
-        assert not leaks(shown)
-        assert _accumulated(shown) == expected
-
-
-def _accumulated(events: list[Event]) -> list[Any]:
-    blocks: list[Any] = []
-    for event in events:
-        if event["type"] == "content_block_start":
-            assert event["index"] == len(blocks)
-            blocks.append({**event["content_block"]})
-            arguments = ""
-        elif event["type"] == "content_block_delta":
-            block, change = blocks[event["index"]], event["delta"]
-            if change["type"] == "input_json_delta":
-                arguments += change["partial_json"]
-            elif change["type"] == "signature_delta":
-                block["signature"] = change["signature"]
-            else:
-                block[block["type"]] += change[block["type"]]
-        elif event["type"] == "content_block_stop" and arguments:
-            blocks[event["index"]]["input"] = json.loads(arguments)
-    return blocks
 
 
 def test_what_is_no_stream_and_unknown_policies_are_refused() -> None:

@@ -56,6 +56,22 @@ EVENTS = message(
     reason="tool_use",
 )
 TEXT = GUARD.scrub(f"a {CANARY}b <")
+PARTS = ["a <thi", "nk>kanarie", f"vogel</think>b {TOKEN[:12]}", f"{TOKEN[12:]} c <"]
+CITED: dict[str, Any] = {"type": "char_location", "cited_text": "b", "document_index": 0}
+CITED |= {"document_title": None, "start_char_index": 0, "end_char_index": 1}
+CITATION = {"type": "citations_delta", "citation": CITED}
+BLOCKS = message(  # each citation makes a new one
+    *(
+        event
+        for index, part in enumerate(PARTS)
+        for event in (
+            start(index),
+            {"type": "content_block_delta", "index": index, "delta": CITATION},
+            *(delta(index, char) for char in part),
+            stop(index),
+        )
+    )
+)
 WHOLE = {
     **EVENTS[0]["message"],
     "content": [{"type": "text", "text": f"a {CANARY}b <"}],
@@ -162,6 +178,38 @@ def test_a_wrapped_client_gives_guarded_helpers(client: Any, name: str) -> None:
     with resource(safe, name).stream(**ASKED) as stream:
         stream.until_done()
         assert stream.get_final_text() == TEXT
+
+
+@names
+def test_what_goes_over_blocks_is_found_in_streams_helpers_and_whole_messages(
+    client: Any, upstream: _Upstream, name: str
+) -> None:
+    upstream.body = written(BLOCKS)
+    upstream.whole = {**WHOLE, "content": [{"type": "text", "text": p, "citations": [CITED]} for p in PARTS]}
+    safe, joined = resource(wrap(client, GUARD), name), GUARD.scrub("".join(PARTS))
+    whole = safe.create(**ASKED)
+    assert "".join(block.text for block in whole.content) == joined
+    with safe.stream(**ASKED) as stream:
+        assert "".join(stream.text_stream) == joined
+        final = stream.get_final_message()
+    assert final.to_dict()["content"] == whole.to_dict()["content"]
+    with safe.stream(**ASKED) as stream:
+        events = list(stream)
+    closed = [event.content_block for event in events if event.type == "content_block_stop"]
+    assert [block.text for block in closed] == [block.text for block in whole.content]
+    with safe.create(**ASKED, stream=True) as raw:
+        said = [event.delta.text for event in raw if hasattr(getattr(event, "delta", None), "text")]
+    assert "".join(said) == joined
+
+
+@pytest.mark.asyncio
+async def test_what_goes_over_blocks_is_found_async(upstream: _Upstream) -> None:
+    upstream.body = written(BLOCKS)
+    async with wrap(asynchronous(upstream), GUARD) as safe, safe.messages.stream(**ASKED) as stream:
+        assert "".join([text async for text in stream.text_stream]) == GUARD.scrub("".join(PARTS))
+        final = await stream.get_final_message()
+    assert "".join(block.text for block in final.content) == GUARD.scrub("".join(PARTS))
+    assert [block.citations[0].cited_text for block in final.content] == ["b"] * len(PARTS)
 
 
 @names
