@@ -1,20 +1,24 @@
 """The parts of a Responses object that came whole: items, their parts, the response itself.
 
 They repeat what the deltas have said, and have to say the same. So each text goes through what
-its lane went through, and ends as its lane ended (`Snapshots.ends`).
+its lane went through, and ends as its lane ended (`Snapshots.ends`). The answer is one text over parts and
+items: where it has been streamed, each part says what it has been shown to say; where not, all
+there is of it goes through one guard.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from streamguard import End
 from streamguard.adapting import Path
+from streamguard_openai.answer import Answer
 from streamguard_openai.logprobs import spells
 from streamguard_openai.shapes import DROPPED, fields, has_fields, is_list, text_of, with_fields
 from streamguard_openai.texts import KEPT, Role, Texts, walk
 
-__all__ = ["Snapshots", "end_of_response"]
+__all__ = ["Snapshots", "answer_part", "answer_parts", "end_of_response", "is_call"]
 
 _ECHOED = frozenset(
     {
@@ -54,13 +58,16 @@ def end_of_response(response: Any) -> End:
 
 
 class Snapshots:
-    """Guards what comes whole. *Memory*: a key for each text of the response."""
+    """Guards what comes whole. *Memory*: a key for each text of the response, and its answer."""
 
-    __slots__ = ("_seen", "_texts", "ends", "opening")
+    __slots__ = ("_seen", "_shown", "_texts", "answer", "ends", "opening")
 
     def __init__(self, texts: Texts) -> None:
         self._texts = texts
         self._seen: set[Path] = set()
+        self._shown: dict[Path, str] = {}  # of the answer, in the object that is being guarded
+        self.answer = Answer(texts)
+        """What has been streamed of the answer."""
         self.ends: dict[Path, End] = {}
         """How the lanes that were streamed have ended."""
         self.opening = False
@@ -81,6 +88,46 @@ class Snapshots:
         self._seen.add(key)
         return self._texts.scrub(key, text, role, self.ends.get(key, end), report=report)
 
+    def answered(self, part: Path, text: str, end: End) -> str:
+        """Guard the text of a part of the answer that came without the others.
+
+        Args:
+            part: the part.
+            text: its text.
+            end: how it ended, if it is not what was streamed.
+        """
+        shown = self._shown.get(part)
+        if shown is None:
+            shown = self.answer.said(part, text)
+        if shown is not None:
+            return shown
+        alone = self._alone({part})
+        alone.feed(part, text)
+        alone.end(end)
+        return alone.said(part, text) or ""
+
+    def _read(self, items: Sequence[tuple[int | str, Any]], end: End) -> dict[Path, str]:
+        """Tell what is shown of each part of the answer in some items of the output."""
+        parts = dict(part for place, item in items for part in answer_parts(item, place))
+        said = {part: self.answer.said(part, text) for part, text in parts.items()}
+        if None not in said.values():
+            return {part: text for part, text in said.items() if text is not None}
+        alone = self._alone(parts)
+        for place, item in items:
+            if is_call(item):
+                alone.call(place)
+            for part, text in answer_parts(item, place):
+                alone.feed(part, text)
+            alone.close((place, "text"), cut=text_of(item, "status") == "incomplete")
+        alone.end(end)
+        return {part: alone.said(part, text) or "" for part, text in parts.items()}
+
+    def _alone(self, parts: Collection[Path]) -> Answer:
+        """Begin an answer of which not all was streamed; it is reported if nothing of it was."""
+        report = not any(part in self._seen or self.answer.knows(part) for part in parts)
+        self._seen.update(parts)
+        return Answer(self._texts, report=report)
+
     def _shaped(self, key: Path, value: Any, role: Role) -> Any:
         """Guard an object with names of its own, such as arguments that are no JSON text."""
         report = key not in self._seen
@@ -89,6 +136,9 @@ class Snapshots:
 
     def response(self, response: Any, end: End) -> Any:
         """Guard a whole response; all but its settings."""
+        output = fields(response).get("output")
+        items: list[tuple[int | str, Any]] = list(enumerate(output)) if is_list(output) else []
+        self._shown = self._read(items, end)
         changes: dict[str, Any] = {}
         for name, value in fields(response).items():
             if value is None or name in KEPT or name in _ECHOED:
@@ -96,13 +146,17 @@ class Snapshots:
             if name == "output" and is_list(value):
                 new: Any = self._output(value, end)
             elif name == "output_text" and isinstance(value, str):
-                new = self.text((-1, "output_text"), value, "content", end)
+                if value == "".join(text for place, item in items for _, text in answer_parts(item, place)):
+                    new = "".join(self._shown.values())
+                else:
+                    new = self.text((-1, "output_text"), value, "content", end)
             elif name == "output_parsed":
                 new = self._texts.parsed(value, "content")
             else:
                 new = self._texts.leaves(name, value)
             if new is not value and new != value:
                 changes[name] = new
+        self._shown = {}
         return with_fields(response, changes) if changes else response
 
     def _output(self, output: list[Any], end: End) -> list[Any]:
@@ -110,7 +164,7 @@ class Snapshots:
         for place, item in enumerate(output):
             following = output[place + 1] if place + 1 < len(output) else None
             ended = end if following is None else End.TOOL_CALL if is_call(following) else End.COMPLETE
-            news.append(self.item(item, place, ended))
+            news.append(self._item(item, place, ended))
         return output if all(new is item for new, item in zip(news, output, strict=True)) else news
 
     def item(self, item: Any, place: int | str, end: End) -> Any:
@@ -121,6 +175,12 @@ class Snapshots:
             place: its `output_index`.
             end: how its texts ended, where they do not know.
         """
+        self._shown = self._read([(place, item)], end)
+        new = self._item(item, place, end)
+        self._shown = {}
+        return new
+
+    def _item(self, item: Any, place: int | str, end: End) -> Any:
         if not has_fields(item):
             return self._texts.leaves("item", item)
         own = fields(item)
@@ -177,7 +237,11 @@ class Snapshots:
             if value is None or name in KEPT or name == "logprobs":
                 continue
             if name in ("text", "refusal", "transcript") and isinstance(value, str):
-                new: Any = self.text((place, lane_of(name, role, kind), index), value, role, end)
+                key = (place, lane_of(name, role, kind), index)
+                if answer_part(part, place, index, kind):
+                    new: Any = self.answered(key, value, end)
+                else:
+                    new = self.text(key, value, role, end)
                 if new != value and own.get("logprobs"):
                     changes["logprobs"] = []
             elif name == "parsed":
@@ -212,6 +276,25 @@ class Snapshots:
 def is_call(item: Any) -> bool:
     """Tell whether an item calls a tool."""
     return has_fields(item) and text_of(item, "type").endswith(("_call", "mcp_approval_request"))
+
+
+def answer_parts(item: Any, place: int | str) -> Iterator[tuple[Path, str]]:
+    """Return the parts of the answer in an item of the output, with their texts."""
+    if not has_fields(item):
+        return
+    content = fields(item).get("content")
+    for index, part in enumerate(content if is_list(content) else []):
+        yield from answer_part(part, place, index, text_of(item, "type"))
+
+
+def answer_part(part: Any, place: int | str, index: int, kind: str) -> tuple[tuple[Path, str], ...]:
+    """Return a part with its text if it is one of the answer, else nothing; see `Snapshots.part`."""
+    if kind in ("summary", "reasoning") or not has_fields(part):
+        return ()
+    text = fields(part).get("text")
+    if not isinstance(text, str) or text_of(part, "type") not in ("output_text", "text"):
+        return ()
+    return (((place, "text", index), text),)
 
 
 def lane_of(name: str, role: Role, kind: str) -> str:

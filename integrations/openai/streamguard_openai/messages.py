@@ -39,7 +39,9 @@ def guard_message(texts: Texts, index: int, message: Any, end: End) -> Any:
             new = DROPPED
         elif name == "tool_calls":
             new = _calls(texts, walk(value, (index, name), (name,), role, leaf, shape=texts.shaped))
-        elif isinstance(value, str) or name in ("audio", "content", "function_call") or role == "reasoning":
+        elif not isinstance(value, str) and name not in SIGNED and (name == "content" or role == "reasoning"):
+            new = _parts(texts, value, (index, name), role, end)
+        elif isinstance(value, str) or name in ("audio", "function_call") or role == "reasoning":
             new = walk(value, (index, name), (name,), role, leaf, shape=texts.shaped)
             if name in SIGNED:
                 new = without_signature(value, new)
@@ -48,6 +50,28 @@ def guard_message(texts: Texts, index: int, message: Any, end: End) -> Any:
         if new is not value:
             changes[name] = new
     return with_fields(message, changes) if changes else message
+
+
+def _parts(texts: Texts, value: Any, key: Path, role: Role, end: End) -> Any:
+    """Guard a list of parts: those of one lane are one text, as they are where they are streamed."""
+    lanes: dict[tuple[Path, Role], list[tuple[Path, str]]] = {}
+    shown: dict[Path, str] = {}
+
+    def note(key: Path, path: Path, text: str, role: Role) -> str:
+        lanes.setdefault((key, role), []).append((path, text))
+        return text
+
+    def leaf(_key: Path, path: Path, _text: str, _role: Role) -> str:
+        return shown[path]
+
+    path = (str(key[-1]),)
+    walk(value, key, path, role, note, shape=lambda value, _: value)
+    for (lane, kind), parts in lanes.items():
+        if kind in ("content", "text", "reasoning") and texts.policy(kind) == "guard":
+            shown.update(texts.spread(lane, kind).scrub(parts, end))
+        else:
+            shown.update((place, texts.scrub(lane, text, kind, end)) for place, text in parts)
+    return walk(value, key, path, role, leaf, shape=texts.shaped)
 
 
 def _calls(texts: Texts, calls: Any) -> Any:

@@ -1,10 +1,13 @@
 """Streams of the Responses API.
 
-A lane is one text of one output item: `(output index, "text", content index)`. The events
+A lane is one text of one output item: `(output index, "refusal", content index)`. The events
 that close it (`*.done`) come one behind the other and do not say why the text ended; what comes
 next does. So they wait for the next event that closes nothing: `response.incomplete` says that
 the text was cut off, a call of a tool that it was an announcement. Then each goes out, with
 what its lane held right before it. Snapshots say what the deltas have said.
+
+The answer is one text over all its parts (see `Answer`). Where a part is complete but some of its text
+is held, all from its closing events on waits until the next part, or the end, has decided that.
 
 Events come and go, so `sequence_number` is counted anew from the first change on.
 """
@@ -12,64 +15,43 @@ Events come and go, so `sequence_number` is counted anew from the first change o
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from streamguard import End, Transformer
 from streamguard.adapting import Path, ReasoningPolicy, Settings, ToolArgsPolicy
 from streamguard.session import FindingHandler
+from streamguard_openai.answer import Answer, Shown
 from streamguard_openai.going import Going, going
-from streamguard_openai.items import Snapshots, end_of_response, is_call
+from streamguard_openai.items import Snapshots, answer_part, answer_parts, end_of_response, is_call
+from streamguard_openai.kinds import KINDS, TERMINAL, Kind, key_of, parts_closed, place_of
 from streamguard_openai.logprobs import spells
-from streamguard_openai.shapes import fields, has_fields, is_dict, text_of, with_fields
-from streamguard_openai.texts import KEPT, Role, Texts
+from streamguard_openai.sending import NUMBER, Sending
+from streamguard_openai.shapes import fields, has_fields, text_of, with_fields
+from streamguard_openai.texts import KEPT, Texts
 
 __all__ = ["ResponsesAdapter"]
 
 
-class _Kind(NamedTuple):
-    lane: str
-    role: Role
-
-
-_KINDS = {
-    "response.output_text": _Kind("text", "content"),
-    "response.refusal": _Kind("refusal", "text"),
-    "response.reasoning_text": _Kind("reasoning", "reasoning"),
-    "response.reasoning": _Kind("reasoning", "reasoning"),
-    "response.reasoning_summary_text": _Kind("summary", "reasoning"),
-    "response.reasoning_summary": _Kind("summary", "reasoning"),
-    "response.function_call_arguments": _Kind("arguments", "json"),
-    "response.mcp_call_arguments": _Kind("arguments", "json"),
-    "response.mcp_call.arguments": _Kind("arguments", "json"),
-    "response.custom_tool_call_input": _Kind("input", "tool"),
-    "response.code_interpreter_call_code": _Kind("code", "tool"),
-    "response.code_interpreter_call.code": _Kind("code", "tool"),
-    "response.shell_call_command": _Kind("command", "tool"),
-    "response.apply_patch_call_operation_diff": _Kind("diff", "tool"),
-    "response.audio.transcript": _Kind("transcript", "text"),
-    "response.audio_transcript": _Kind("transcript", "text"),
-}
-_TERMINAL = ("response.completed", "response.incomplete", "response.failed", "response.cancelled")
-_NUMBER = "sequence_number"
-_FREE = (_NUMBER, "obfuscation")  # may differ from delta to delta
-_INDICES = ("content_index", "summary_index", "command_index")
+_FREE = (NUMBER, "obfuscation")  # may differ from delta to delta
 _DONE_TEXTS = ("text", "refusal", "arguments", "input", "code", "command", "diff", "delta", "transcript")
 
 
 class ResponsesAdapter:
     """Guards the events of one response of the Responses API: objects of the SDK, or dictionaries.
 
-    *Delay*: that of the guard, lane by lane; events that close a lane wait for the next event.
-    *Memory*: the sessions, one event for each open lane, and a key for each text. Events are
-    never changed: what differs is a copy. A delta of which nothing is left is not sent.
+    *Delay*: that of the guard, text by text; events that close a text wait for the next event, and,
+    where the end of a part is held, with all behind them until that is decided.
+    *Memory*: the sessions, one event for each open lane, a key for each text, the events that wait, and
+    the answer as it has been shown. Events are never changed: what differs is a copy. A delta of
+    which nothing is left is not sent.
     """
 
     __slots__ = (
+        "_answer",
         "_ended",
         "_going",
-        "_last",
+        "_out",
         "_owned",
-        "_shift",
         "_snapshots",
         "_tail",
         "_templates",
@@ -101,10 +83,10 @@ class ResponsesAdapter:
         self._owned = owned
         self._texts = Texts(Settings(guard, tool_args, reasoning, tool_guard, json_content, on_finding))
         self._snapshots = Snapshots(self._texts)
-        self._templates: dict[Path, Any] = {}  # the last delta of each lane
+        self._answer: Answer = self._snapshots.answer
+        self._out = Sending(self._closed, self._answer.holds, owned=owned)
+        self._templates: dict[Path, Any] = {}  # the last delta of each lane, and part of the answer
         self._tail: list[Any] = []  # closing events that wait
-        self._shift = 0
-        self._last: int | None = None  # the number given last
         self._ended = False
         self._going: Going | None = None
 
@@ -115,10 +97,10 @@ class ResponsesAdapter:
             going.last = event
             shown = going.feed(text)
             if shown == text:
-                return (self._numbered(event),)
+                return (self._out.numbered(event),)
             if shown:
-                return (self._numbered(going.like.with_text(event, shown)),)
-            self._shift -= 1
+                return (self._out.numbered(going.like.with_text(event, shown)),)
+            self._out.shift -= 1
             return ()
         self._leave()
         return self._event(event)
@@ -131,21 +113,24 @@ class ResponsesAdapter:
 
     def _event(self, event: Any) -> list[Any]:
         kind = text_of(event, "type")
-        if kind.endswith(".delta"):
-            shown: list[Any] = []
-            if self._tail:
-                self._release(End.COMPLETE, shown)
-            self._delta(event, kind.removesuffix(".delta"), shown)
-            return shown
+        shown: list[Any] = []
         if kind.endswith(".done"):
-            return self._close(event, kind)
-        shown = []
-        self._release(self._evidence(event, kind), shown)
-        if kind in _TERMINAL or kind == "error":
+            self._close(event, kind, shown)
+            return shown
+        end = self._evidence(event, kind)
+        self._judge(end)
+        if kind in TERMINAL or kind == "error":
             self._ended = True
-            end = self._terminal_end(event, kind)
-            self._flush(self._texts.lanes.open, end, shown)
-        self._other(event, kind, shown)
+            self._say(self._answer.end(end), shown)
+            self._flush(self._texts.lanes.open, end)
+        elif end is End.TOOL_CALL:
+            self._say(self._answer.call(place_of(fields(event))), shown)
+        if kind.endswith(".delta"):
+            self._delta(event, kind.removesuffix(".delta"), shown)
+        else:
+            self._take(fields(event), kind, shown)
+            self._out.put(self._other(event, kind))
+        self._out.drain(shown)
         return shown
 
     def end(self, end: End, /) -> Iterable[Any]:
@@ -154,14 +139,19 @@ class ResponsesAdapter:
         if end is End.COMPLETE and not self._ended:
             end = End.TRUNCATED
         shown: list[Any] = []
-        self._release(end, shown)
-        self._flush(self._texts.lanes.open, end, shown)
+        self._judge(end)
+        self._say(self._answer.end(end), shown)
+        self._flush(self._texts.lanes.open, end)
+        self._out.drain(shown)
         return shown
 
     def _evidence(self, event: Any, kind: str) -> End:
         """Tell from the event behind them how the texts that wait have ended."""
-        if kind in _TERMINAL or kind == "error":
+        if kind in TERMINAL or kind == "error":
             return self._terminal_end(event, kind)
+        if kind.endswith(".delta"):
+            role = KINDS[prefix].role if (prefix := kind.removesuffix(".delta")) in KINDS else "text"
+            return End.TOOL_CALL if role in ("json", "tool") else End.COMPLETE
         if kind == "response.output_item.added" and is_call(fields(event).get("item")):
             return End.TOOL_CALL
         return End.COMPLETE
@@ -175,82 +165,104 @@ class ResponsesAdapter:
             return end if end is End.ERROR else End.TRUNCATED
         return End.ERROR
 
-    def _close(self, event: Any, kind: str) -> list[Any]:
+    def _close(self, event: Any, kind: str, shown: list[Any]) -> None:
+        """Let a closing event wait for the next event."""
+        own = fields(event)
+        item = own.get("item")
+        cut = has_fields(item) and text_of(item, "status") == "incomplete"
+        self._take(own, kind, shown)
+        if is_call(item):
+            self._say(self._answer.call(place_of(own)), shown)
+        if parts := parts_closed(own, kind):
+            self._say(self._answer.close(parts, cut=cut), shown)
         self._tail.append(event)
-        shown: list[Any] = []
-        if kind == "response.output_item.done":
-            item = fields(event).get("item")
-            if has_fields(item) and fields(item).get("status") == "incomplete":
-                self._release(End.TRUNCATED, shown)
-        return shown
+        if cut:
+            self._judge(End.TRUNCATED)
+            self._out.drain(shown)
 
-    def _release(self, end: End, shown: list[Any]) -> None:
-        """Let the closing events out, with what their lanes held before them."""
+    def _take(self, own: Mapping[str, Any], kind: str, shown: list[Any]) -> None:
+        """Feed the answer with parts that come whole in events which open or close them."""
+        if kind.startswith("response.output_item."):
+            parts = tuple(answer_parts(own.get("item"), place_of(own)))
+        elif kind.startswith("response.content_part."):
+            index = key_of(own, kind)[2]
+            parts = answer_part(own.get("part"), place_of(own), int(index), "")
+        elif kind == "response.output_text.done" and isinstance(own.get("text"), str):
+            parts = ((key_of(own, "response.output_text"), own["text"]),)
+        else:
+            return
+        for part, text in parts:
+            if text and not self._answer.knows(part):
+                self._say([one for one in self._answer.feed(part, text) if one[0] != part], shown)
+
+    def _say(self, texts: Shown, shown: list[Any]) -> None:
+        """Send what the parts of the answer had held, each before it is closed."""
+        for part, text in texts:
+            self._out.drain(shown, before=part)
+            if (event := self._held(part, text)) is not None:
+                shown.append(self._out.new(event))
+
+    def _judge(self, end: End) -> None:
+        """Let the closing events on, with what their lanes held before them."""
         tail, self._tail = self._tail, []
         for event in tail:
             kind = text_of(event, "type")
             own = fields(event)
-            place = _place(own)
             if kind == "response.output_item.done":
-                lanes = [key for key in self._texts.lanes.open if _place_of(key) == place]
-                self._flush(lanes, end, shown)
+                place = place_of(own)
+                self._flush([key for key in self._texts.lanes.open if _owner(key) == place], end)
             else:
-                key = self._key(own, kind.removesuffix(".done"))
-                self._flush([key], end, shown)
-            self._other(event, kind, shown, end)
+                self._flush([key_of(own, kind.removesuffix(".done"))], end)
+            self._out.close(event, end, parts_closed(own, kind))
 
-    def _flush(self, keys: Iterable[Any], end: End, shown: list[Any]) -> None:
+    def _closed(self, event: Any, end: End) -> Any:
+        """Guard a closing event, all of whose text has come out."""
+        kind = text_of(event, "type")
+        self._templates.pop(parts_closed(fields(event), kind), None)
+        return self._other(event, kind, end)
+
+    def _flush(self, keys: Iterable[Any], end: End) -> None:
         for key in keys:
             if key not in self._texts.lanes.open:
                 continue
             text = self._texts.lanes.flush(key, end)
             self._snapshots.ends[key] = end
-            template = self._templates.pop(key, None)
-            if text and template is not None:
-                changes: dict[str, Any] = {"delta": _like(template, key, text)}
-                if fields(template).get("logprobs"):
-                    changes["logprobs"] = []
-                self._shift += 1
-                number = fields(template).get(_NUMBER)
-                if isinstance(number, int) and self._last is not None:
-                    self._last += 1
-                    changes[_NUMBER] = self._last
-                shown.append(with_fields(template, changes))
+            if (event := self._held(key, text)) is not None:
+                self._out.add(event)
+            self._templates.pop(key, None)
 
-    def _key(self, own: Mapping[str, Any], prefix: str) -> Path:
-        index = next((own[name] for name in _INDICES if isinstance(own.get(name), int)), 0)
-        kind = _KINDS.get(prefix)
-        return (_place(own), kind.lane if kind else prefix, index)
+    def _held(self, key: Any, text: str) -> Any:
+        """Make a delta of what a lane has held, like its last one; `None` if there is nothing to say."""
+        template = self._templates.get(key)
+        if not text or template is None:
+            return None
+        changes: dict[str, Any] = {"delta": _like(template, key, text)}
+        if fields(template).get("logprobs"):
+            changes["logprobs"] = []
+        return with_fields(template, changes)
 
     def _delta(self, event: Any, prefix: str, shown: list[Any]) -> None:
         own = fields(event)
-        kind = _KINDS.get(prefix) or _Kind(prefix, "text")
+        kind = KINDS.get(prefix) or Kind(prefix, "text")
         delta = own.get("delta")
-        key = self._key(own, prefix)
+        key = key_of(own, prefix)
         if prefix == "response.audio":
-            self._send(event, {}, shown)
+            self._send(event, {})
         elif isinstance(delta, str):
-            text = self._texts.feed(key, delta, kind.role)
-            if self._texts.policy(kind.role) == "guard":
-                self._templates[key] = event
-                feed = self._texts.feeder(key, kind.role)
-                self._going = going(event, ("delta",), key, feed, free=_FREE, owned=self._owned)
+            text = self._fed(event, key, delta, kind, shown)
             if text == delta:
                 odd = own.get("logprobs") and not spells(own["logprobs"], {delta})
-                self._send(event, {"logprobs": []} if odd else {}, shown)
+                self._send(event, {"logprobs": []} if odd else {})
             elif text:
                 changes: dict[str, Any] = {"delta": text}
                 if own.get("logprobs"):
                     changes["logprobs"] = []
-                self._send(event, changes, shown)
+                self._send(event, changes)
             else:
-                self._shift -= 1
+                self._out.skip()
         elif has_fields(delta) and kind.role == "json":
-            self._send(
-                event,
-                {"delta": new} if (new := self._texts.shaped(delta, "json")) is not delta else {},
-                shown,
-            )
+            new = self._texts.shaped(delta, "json")
+            self._send(event, {"delta": new} if new is not delta else {})
         elif has_fields(delta):
             # Such as the two outputs of a shell: a lane each.
             changes = {}
@@ -261,35 +273,56 @@ class ResponsesAdapter:
                     self._templates[lane] = event
                     if text != value:
                         changes[name] = text
-            self._send(event, {"delta": with_fields(delta, changes)} if changes else {}, shown)
+            self._send(event, {"delta": with_fields(delta, changes)} if changes else {})
         else:
-            self._other(event, prefix + ".delta", shown)
+            self._out.put(self._other(event, prefix + ".delta"))
 
-    def _other(self, event: Any, kind: str, shown: list[Any], end: End = End.TRUNCATED) -> None:
+    def _fed(self, event: Any, key: Path, delta: str, kind: Kind, shown: list[Any]) -> str:
+        """Feed a delta and return what it shows, behind what earlier parts of the answer had held."""
+        if kind.role == "content":
+            texts = self._answer.feed(key, delta)
+            self._say([one for one in texts if one[0] != key], shown)
+            text = "".join(text for part, text in texts if part == key)
+            feed = self._answer.feeder(key)
+        else:
+            text = self._texts.feed(key, delta, kind.role)
+            feed = self._texts.feeder(key, kind.role)
+            if feed is None:
+                return text
+        self._templates[key] = event
+        self._out.drain(shown)
+        if not self._out:
+            self._going = going(event, ("delta",), key, feed, free=_FREE, owned=self._owned)
+        return text
+
+    def _other(self, event: Any, kind: str, end: End = End.TRUNCATED) -> Any:
         """Guard an event that carries no piece of a text: a snapshot, or something unknown."""
         if not has_fields(event):
-            shown.append(self._texts.leaves("event", event))
-            return
+            return self._texts.leaves("event", event)
         own = fields(event)
         changes: dict[str, Any] = {}
         prefix = kind.removesuffix(".done").removesuffix(".added")
-        place = _place(own)
+        place = place_of(own)
         self._snapshots.opening = kind.endswith(".added")
         for name, value in own.items():
             if value is None or name in KEPT or isinstance(value, int | float):
                 continue
             if name == "response" and has_fields(value):
-                ended = end_of_response(value) if kind not in _TERMINAL else self._terminal_end(event, kind)
+                ended = end_of_response(value) if kind not in TERMINAL else self._terminal_end(event, kind)
                 new = self._snapshots.response(value, ended)
             elif name == "item" and has_fields(value):
                 new = self._snapshots.item(value, place, end)
             elif name == "part" and has_fields(value):
-                index = self._key(own, prefix)[2]
+                index = key_of(own, prefix)[2]
                 lane = "summary" if "summary" in kind else ""
                 new = self._snapshots.part(value, place, int(index), lane, end)
             elif name in _DONE_TEXTS and isinstance(value, str) and kind.endswith((".done", ".added")):
-                role = _KINDS[prefix].role if prefix in _KINDS else "text"
-                new = self._snapshots.text(self._key(own, prefix), value, role, end)
+                role = KINDS[prefix].role if prefix in KINDS else "text"
+                key = key_of(own, prefix)
+                if role == "content":
+                    new = self._snapshots.answered(key, value, end)
+                else:
+                    new = self._snapshots.text(key, value, role, end)
                 if new != value and own.get("logprobs"):
                     changes["logprobs"] = []
             elif name == "logprobs":
@@ -301,35 +334,13 @@ class ResponsesAdapter:
             if new is not value and new != value:
                 changes[name] = new
         self._snapshots.opening = False
-        self._send(event, changes, shown)
+        return with_fields(event, changes) if changes else event
 
-    def _send(self, event: Any, changes: dict[str, Any], shown: list[Any]) -> None:
-        shown.append(self._numbered(with_fields(event, changes) if changes else event))
-
-    def _numbered(self, event: Any) -> Any:
-        """Number an event that is about to be sent."""
-        number = event.get(_NUMBER) if is_dict(event) else getattr(event, _NUMBER, None)
-        if not isinstance(number, int):
-            return event
-        self._last = number + self._shift
-        if not self._shift:
-            return event
-        if self._owned and not is_dict(event):
-            event.__dict__[_NUMBER] = self._last
-            return event
-        return with_fields(event, {_NUMBER: self._last})
+    def _send(self, event: Any, changes: dict[str, Any]) -> None:
+        self._out.put(with_fields(event, changes) if changes else event)
 
 
-def _place(own: Mapping[str, Any]) -> int | str:
-    """Name the output item an event belongs to."""
-    place = own.get("output_index")
-    if isinstance(place, int):
-        return place
-    item = own.get("item_id")
-    return item if isinstance(item, str) else 0
-
-
-def _place_of(key: Any) -> Any:
+def _owner(key: Any) -> Any:
     return key[0]
 
 

@@ -7,21 +7,24 @@ from the name of the field, or from where the field stands.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from typing import Any, Literal
 
 from streamguard import End, Transformer
 from streamguard.adapting import (
     JsonLane,
+    LaneFinding,
     Lanes,
     LeafPolicy,
     Path,
     Settings,
+    Spread,
     guard_object,
 )
+from streamguard.session import Finding
 from streamguard_openai.shapes import DROPPED, fields, has_fields, is_sequence, with_fields
 
-__all__ = ["KEPT", "SHAPED", "Leaf", "Role", "Shape", "Texts", "role_of", "walk"]
+__all__ = ["KEPT", "SHAPED", "Blocks", "Leaf", "Role", "Shape", "Texts", "role_of", "walk"]
 
 Role = Literal["content", "text", "reasoning", "json", "tool"]
 
@@ -151,6 +154,23 @@ class Texts:
         shown = self._whole.feed(key, text, guard=self._guards[role])
         return shown + self._whole.flush(key, end)
 
+    def spread(self, lane: Path, role: Role, *, report: bool = True) -> Blocks:
+        """Begin a text over several blocks of a response.
+
+        Args:
+            lane: findings are told to be in it.
+            role: of the text; its policy is not looked at.
+            report: findings are told.
+        """
+        on_finding = self._settings.on_finding if report else None
+        if on_finding is None:
+            return Blocks(self._guards[role])
+
+        def found(one: Finding) -> None:
+            on_finding(LaneFinding(one.stage, one.rule, one.action, one.offset, one.length, lane))
+
+        return Blocks(self._guards[role], on_finding=found)
+
     def leaves(self, name: str, value: Any) -> Any:
         """Guard an object that came whole, string by string; kept names stay as they are."""
         select: Callable[[Path], LeafPolicy] = self._leaf
@@ -185,6 +205,27 @@ class Texts:
         if any(_ROLES.get(name) == "reasoning" for name in names):
             return self._settings.reasoning
         return "guard"
+
+
+class Blocks(Spread[Path]):
+    """One text over several blocks of a response, each named by where it stands."""
+
+    __slots__ = ()
+
+    def feeder(self) -> Callable[[str], str] | None:
+        """Return what feeds the last block until another is fed; `None` while earlier ones get text."""
+        return None if self._owed else self._session.feed
+
+    def scrub(self, blocks: Iterable[tuple[Path, str]], end: End) -> dict[Path, str]:
+        """Take a text that came whole, and return what is shown of each of its blocks."""
+        shown: dict[Path, str] = {}
+        for block, text in blocks:
+            shown[block] = ""
+            for one, piece in self.feed(block, text):
+                shown[one] += piece
+        for one, piece in self.flush(end):
+            shown[one] += piece
+        return shown
 
 
 Leaf = Callable[[Path, Path, str, Role], str]
