@@ -11,13 +11,12 @@ that follows waits with it (see `Line`). What is held leaves right before it, in
 
 from __future__ import annotations
 
-from dataclasses import fields as dataclass_fields
 from typing import Any, Generic, TypeVar
 
-from streamguard import End, Finding, Transformer
-from streamguard.adapting import JsonLane, LaneFinding, Lanes, ReasoningPolicy, Settings, ToolArgsPolicy
+from streamguard import End, Transformer
+from streamguard.adapting import Lanes, ReasoningPolicy, Settings, ToolArgsPolicy
 from streamguard.session import FindingHandler
-from streamguard_anthropic.blocks import Block, Line, Text
+from streamguard_anthropic.blocks import Block, Line
 from streamguard_anthropic.ends import TOOL_BLOCKS, end_of
 from streamguard_anthropic.response import (
     KEPT,
@@ -28,6 +27,7 @@ from streamguard_anthropic.response import (
     text_of,
 )
 from streamguard_anthropic.shape import fields, get, put
+from streamguard_anthropic.texts import Texts
 
 __all__ = ["MessagesAdapter"]
 
@@ -37,7 +37,6 @@ _FIELD = {"text_delta": "text", "thinking_delta": "thinking", "input_json_delta"
 _EVENT = frozenset({"type", "index", "delta"})
 _WHOLE = frozenset({"citations_delta", "compaction_delta"})
 _DERIVED = frozenset({"text", "thinking", "signature", "input_json", "citation", "compaction"})
-_FINDING = tuple(field.name for field in dataclass_fields(Finding))
 
 
 class MessagesAdapter(Generic[E]):
@@ -68,16 +67,10 @@ class MessagesAdapter(Generic[E]):
             ValueError: a policy is unknown.
         """
         self._settings = Settings(guard, tool_args, reasoning, tool_guard, json_content, on_finding)
-        self._guards = {
-            "text": self._settings.for_content,
-            "thinking": guard,
-            "partial_json": JsonLane(self._settings.for_tools),
-        }
-        self._texts: dict[bool, Text] = {}  # that of the message, and that of copies of its blocks
         self._lanes = Lanes(guard, on_finding=on_finding)  # deltas of unknown kinds
         self._blocks: dict[Any, Block] = {}  # those that are open, or hold something of their own
         self._line = Line()
-        self._dropped: set[Any] = set()
+        self._texts = Texts(self._settings, self._line)
         self._stopped = False
 
     def event(self, event: E, /) -> list[E]:
@@ -124,21 +117,21 @@ class MessagesAdapter(Generic[E]):
         if (before := self._blocks.get(index)) is not None:
             before.stopped = True
         self._next(End.TOOL_CALL if kind in TOOL_BLOCKS else End.COMPLETE)
-        self._dropped.discard(index)
+        self._line.dropped.discard(index)
         if self._settings.reasoning == "drop" and is_reasoning(content):
-            self._dropped.add(index)
+            self._line.dropped.add(index)
             return
         self._blocks[index] = block = Block(index, kind)
-        event = self._numbered(self._with(event, "content_block", guard_block))
+        event = self._with(event, "content_block", guard_block)
         said = text_of(content)
         if said is None or self._keeps(kind):
             self._line.add(event)
         else:
-            self._say_in(event, block, said)
+            self._texts.feed_whole(block, event, said)
 
     def _delta(self, event: Any) -> None:
         index, delta = get(event, "index"), get(event, "delta")
-        if index in self._dropped:
+        if index in self._line.dropped:
             return
         block = self._blocks.get(index)
         if block is None or (block.stopped and not block.waits):
@@ -150,26 +143,13 @@ class MessagesAdapter(Generic[E]):
             return
         text = get(delta, name)
         if not isinstance(text, str) or self._keeps(name):
-            self._line.add_delta(self._numbered(event), block)
+            self._line.add_delta(event, block)
         elif name == "thinking" and self._settings.reasoning == "drop":
             pass
         elif name == "partial_json" and self._settings.tool_args == "drop":
             self._show(block, event, name, text, "")
         else:
-            self._show(block, event, name, text, self._said(block, event, name, text))
-
-    def _said(self, block: Block, event: Any, name: str, text: str) -> str:
-        """Take a text; return what may be shown of its block, after the text of those before it."""
-        block.fill()
-        said, shown = self._text_of(block, name), ""
-        for place, piece in said.feed(block, text):
-            if place is block:
-                shown += piece
-            else:
-                self._say(place, piece)
-        said.template = event
-        block.unchanged.passed(text, shown)
-        return shown
+            self._show(block, event, name, text, self._texts.feed(block, event, name, text))
 
     def _show(self, block: Block, event: Any, name: str, text: str, shown: str) -> None:
         if shown != text:
@@ -177,48 +157,13 @@ class MessagesAdapter(Generic[E]):
             if not shown and fields(event).keys() <= _EVENT and fields(delta).keys() <= {"type", name}:
                 return  # an event that says nothing else
             event = put(event, delta=put(delta, **{name: shown}))
-        self._line.add_delta(self._numbered(event), block)
-
-    def _say_in(self, event: Any, block: Block, text: str) -> None:
-        """Take an event that opens or closes a block and has text in it."""
-        said = self._text_of(block, str(block.kind))
-        pieces = said.feed(block, text)
-        if text or (said.undecided and said.template is None):  # nothing else to show what it may get in
-            self._line.add_filled(event, block)
-            block.unchanged.passed(text, "")
-        else:
-            self._line.add(event)
-        for place, piece in pieces:
-            self._say(place, piece)
-
-    def _say(self, block: Block, text: str) -> None:
-        """Put what was held of a text into its block."""
-        block.unchanged.passed("", text)
-        if block.entry is not None:
-            block.head += text
-        elif block.text is not None:
-            event = _with_texts(block.text.template, {block.text.field: text})
-            event = event if get(event, "index") == block.index else put(event, index=block.index)
-            self._line.add_delta(self._numbered(event), block)
-
-    def _text_of(self, block: Block, name: str) -> Text:
-        """The text that goes on in a block: that of the message, or one of its own."""
-        text = block.text
-        if text is None or text.block is None:
-            shared = name == "text" and block.kind in ("text", None)
-            text = self._texts.get(block.is_copy) if shared else None
-            if text is None or text.block is None or not text.block.stopped:
-                text = Text(self._guards[name], block, name, self._handler(block.index))
-            if shared:
-                self._texts[block.is_copy] = text
-            block.text = text
-        return text
+        self._line.add_delta(event, block)
 
     def _other(self, block: Block, event: Any, kind: object) -> None:
         if kind == "signature_delta":
             self._signature(block, event)
         elif kind in _WHOLE:
-            self._line.add_delta(self._numbered(self._with(event, "delta", guard_leaves)), block)
+            self._line.add_delta(self._with(event, "delta", guard_leaves), block)
         else:
             self._unknown(block, event, kind)
 
@@ -229,21 +174,21 @@ class MessagesAdapter(Generic[E]):
         shown = {name: self._lanes.feed((block.index, kind, name), text) for name, text in texts.items()}
         block.unknown[kind] = (event, tuple(texts))
         safe = guard_leaves(put(delta, **dict.fromkeys(texts)), self._settings)
-        self._line.add_delta(self._numbered(_with_texts(put(event, delta=safe), shown)), block)
+        self._line.add_delta(_with_texts(put(event, delta=safe), shown), block)
 
     def _signature(self, block: Block, event: Any) -> None:
         """Thinking is complete when it is signed; the signature of changed thinking is invalid."""
         if self._settings.reasoning != "drop":
-            self._end_own(block, End.COMPLETE)
-            if block.unchanged:
-                self._line.add_delta(self._numbered(event), block)
+            self._texts.end_own(block, End.COMPLETE)
+            if block.text is None or not block.text.is_changed:
+                self._line.add_delta(event, block)
 
     def _stop(self, event: Any) -> None:
         self._next(End.COMPLETE)
         index, content = get(event, "index"), get(event, "content_block")
-        if index in self._dropped:
+        if index in self._line.dropped:
             return
-        event = self._numbered(self._with(event, "content_block", guard_block))
+        event = self._with(event, "content_block", guard_block)
         block = self._blocks.get(index)
         said = text_of(content)
         copied = said is not None and not self._keeps(get(content, "type"))
@@ -254,7 +199,7 @@ class MessagesAdapter(Generic[E]):
         if said is not None and copied:
             self._blocks["copy", index] = copy = Block(index, get(content, "type"), is_copy=True)
             copy.stopped = True
-            self._say_in(event, copy, said)
+            self._texts.feed_whole(copy, event, said)
 
     def _next(self, end: End) -> None:
         """Another block begins or stops: it decides those that have stopped.
@@ -267,58 +212,27 @@ class MessagesAdapter(Generic[E]):
         for block in stopped:
             self._close(block, end)
         if end is End.TOOL_CALL:
-            for text in self._texts.values():
-                if text.block is not None and text.block.stopped:
-                    self._end_text(text, end)
+            self._texts.end_stopped(end)
 
     def _end_all(self, end: End) -> None:
         blocks, self._blocks = self._blocks, {}
         for block in blocks.values():
             self._close(block, end)
-        for text in self._texts.values():
-            self._end_text(text, end)
+        self._texts.end_shared(end)
 
     def _close(self, block: Block, end: End) -> None:
-        self._end_own(block, end)
+        self._texts.end_own(block, end)
         for kind, (template, names) in block.unknown.items():
             held = {name: self._lanes.flush((block.index, kind, name), end) for name in names}
             if any(held.values()):
-                self._line.add_delta(self._numbered(_with_texts(template, held)), block)
+                self._line.add_delta(_with_texts(template, held), block)
         block.unknown.clear()
-
-    def _end_own(self, block: Block, end: End) -> None:
-        """End the text of a block, but for that of the message."""
-        if block.text is not None and block.text not in self._texts.values():
-            self._end_text(block.text, end)
-
-    def _end_text(self, text: Text, end: End) -> None:
-        if text.block is not None:
-            for block, piece in text.flush(end):
-                self._say(block, piece)
 
     def _keeps(self, kind: object) -> bool:
         """Tell whether texts of a kind of block, or of a field, are left as they are."""
         if kind == "partial_json":
             return self._settings.tool_args == "keep"
         return kind == "thinking" and self._settings.reasoning == "keep"
-
-    def _handler(self, lane: Any) -> FindingHandler | None:
-        on_finding = self._settings.on_finding
-        if on_finding is None:
-            return None
-
-        def report(found: Finding) -> None:
-            on_finding(LaneFinding(**{name: getattr(found, name) for name in _FINDING}, lane=lane))
-
-        return report
-
-    def _numbered(self, event: Any) -> Any:
-        """Count the blocks anew where some were dropped: clients look blocks up by their index."""
-        if not self._dropped:
-            return event
-        index = get(event, "index")
-        before = sum(1 for dropped in self._dropped if dropped < index)
-        return put(event, index=index - before) if before else event
 
     def _with(self, event: Any, name: str, guard: Any) -> Any:
         part = get(event, name)

@@ -27,7 +27,7 @@ class Text:
     *Memory*: that of `Spread`, and an event.
     """
 
-    __slots__ = ("_behind", "_on_finding", "_spread", "_torn", "block", "field", "template")
+    __slots__ = ("_behind", "_on_finding", "_spread", "_torn", "_unchanged", "block", "field", "template")
 
     def __init__(
         self, guard: Transformer, block: Block, field: str, on_finding: FindingHandler | None
@@ -36,6 +36,7 @@ class Text:
         self._on_finding = on_finding
         self._behind = 0  # how many characters less were shown than taken
         self._torn = False  # something was found, and what has come since may belong to it
+        self._unchanged = Unchanged() if field == "thinking" else None
         self.block: Block | None = block  # none once it has ended
         self.field = field  # where it stands in a delta
         self.template: Any = None  # the last event with a delta of it
@@ -43,17 +44,29 @@ class Text:
     def feed(self, block: Block, text: str) -> list[tuple[Block, str]]:
         """Take the next text of a block; return what may be shown, and where."""
         self.block = block
-        held = self._spread.pending
+        held = self._torn and self._spread.pending
         pieces = self._spread.feed(block, text)
-        self._behind += len(text) - sum(len(piece) for _, piece in pieces)
-        if self._torn and pieces == [(block, text)] and not held and not self._spread.pending:
+        self._behind += len(text)
+        for _, piece in pieces:
+            self._behind -= len(piece)
+        if self._unchanged is not None:
+            self._unchanged.passed(text, "".join(piece for _, piece in pieces))
+        if self._torn and not held and pieces == [(block, text)] and not self._spread.pending:
             self._torn, self._behind = False, 0
         return pieces
 
     def flush(self, end: End) -> list[tuple[Block, str]]:
         """End the text; return what may be shown, and where."""
         self.block = None
-        return self._spread.flush(end)
+        pieces = self._spread.flush(end)
+        if self._unchanged is not None:
+            self._unchanged.passed("", "".join(piece for _, piece in pieces))
+        return pieces
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether thinking has not come out as it went in: its signature is invalid then."""
+        return self._unchanged is not None and not self._unchanged
 
     @property
     def undecided(self) -> bool:
@@ -85,7 +98,6 @@ class Block:
         "kind",
         "stopped",
         "text",
-        "unchanged",
         "unknown",
         "waits",
     )
@@ -96,7 +108,6 @@ class Block:
         self.is_copy = is_copy  # it stands in a closing event, and repeats what was streamed
         self.text: Text | None = None
         self.unknown: dict[Any, tuple[Any, tuple[str, ...]]] = {}  # deltas of unknown kinds: event, fields
-        self.unchanged = Unchanged()
         self.entry: Entry | None = None  # an event that has text of the block in it, and waits for
         self.head = ""  # what it may show of that
         self.stopped = False
@@ -122,38 +133,44 @@ class Block:
 class Line:
     """Events in the order in which they came; behind one that waits all do.
 
-    *Memory*: the events that wait.
+    *Memory*: the events that wait, and the indices of dropped blocks.
     """
 
-    __slots__ = ("_entries",)
+    __slots__ = ("_entries", "_shown", "dropped")
 
     def __init__(self) -> None:
+        self.dropped: set[Any] = set()  # indices of blocks that are left out
         self._entries: deque[Entry] = deque()
+        self._shown: list[Any] = []
 
     def add(self, event: Any) -> None:
         """Put an event at the end of the line."""
-        self._entries.append([event, None])
+        event = self._numbered(event)
+        if self._entries:
+            self._entries.append([event, None])
+        else:
+            self._shown.append(event)
 
     def add_filled(self, event: Any, block: Block) -> None:
         """Add an event that has text of a block in it: it waits until that is decided."""
-        block.entry = [event, block]
+        block.entry = [self._numbered(event), block]
         self._entries.append(block.entry)
 
     def add_stop(self, event: Any, block: Block) -> None:
         """Add the event that closes a block, if any: it waits until the block's text is decided."""
         block.stopped = block.waits = True
-        self._entries.append([event, block])
+        self._entries.append([self._numbered(event), block])
 
     def add_delta(self, event: Any, block: Block) -> None:
         """Add an event of a block, before the one that closes it."""
         if block.waits:
-            block.due.append(event)
+            block.due.append(self._numbered(event))
         else:
             self.add(event)
 
     def shown(self) -> list[Any]:
         """Take out what need not wait."""
-        shown: list[Any] = []
+        shown, self._shown = self._shown, []
         while self._entries:
             entry = self._entries[0]
             block: Block | None = entry[1]
@@ -172,3 +189,10 @@ class Line:
                 shown.append(entry[0])
             self._entries.popleft()
         return shown
+
+    def _numbered(self, event: Any) -> Any:
+        """Count the blocks anew where some were dropped: clients look blocks up by their index."""
+        if not self.dropped or (index := get(event, "index")) is None:
+            return event
+        before = sum(1 for dropped in self.dropped if dropped < index)
+        return put(event, index=index - before) if before else event
