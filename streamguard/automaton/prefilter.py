@@ -202,15 +202,15 @@ class Prefilter:
             at: the position.
             told: stops that begin up to here may have been told.
         """
-        size = len(data)
-        end = min(max(at + MAX_LOOK_BEHIND, told + 1) + self.lead, size)
-        found = [(anchor, at + begin) for anchor, begin, _ in self._search(data[at : end + self._longest])]
+        until = min(max(at + MAX_LOOK_BEHIND, told + 1), len(data))
+        near = data[at : until + self.lead + self._longest]
+        found = [(anchor, at + begin) for anchor, begin, _ in self._search(near)]
         for number, cluster in enumerate(self._clusters):
-            found.extend((~number, begin) for begin in cluster.find(data, at, end))
+            found.extend((~number, begin) for begin in cluster.find(data, at, until))
         stops: list[Stop] = []
         for anchor, begin in found:
             hit = self._hits.get(anchor) or self._hit(anchor)
-            if begin < end and hit.may_begin(data, begin, at):
+            if begin - hit.lead < until and hit.may_begin(data, begin, at):
                 stops.append(Stop(max(begin - hit.lead, at), begin + 1, hit.owners))
         stops.sort(reverse=True)
         return stops
