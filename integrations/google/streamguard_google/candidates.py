@@ -71,6 +71,14 @@ class Candidate:
         if len(came) != len(shown) or any(new is not old for new, old in zip(shown, came, strict=True)):
             content = template if self._content is None else self._content
             changes["content"] = put(content, parts=shown)
+        said = changes.get("content", self._content)
+        more = {
+            name: safe
+            for name, value in fields(said).items()
+            if name not in ("parts", "role") and (safe := guard_leaves(value, settings)) is not value
+        }
+        if more:
+            changes["content"] = put(said, **more)
         for name, value in fields(self._candidate).items():
             if name not in _KEPT:
                 safe = guard_leaves(value, settings)

@@ -441,3 +441,14 @@ def test_what_is_no_stream_and_unknown_policies_are_refused() -> None:
         guard_stream(3, GUARD)
     with pytest.raises(ValueError, match="is one of guard, keep, drop"):
         GenerateContentAdapter(GUARD, reasoning="dorp")  # type: ignore[arg-type]
+
+
+def test_unknown_fields_beside_the_text_are_guarded_wherever_they_stand() -> None:
+    secret = "<think>hidden</think>"
+    content = {"role": "model", "parts": [{"text": "hi", "more": secret}], "note": secret}
+    chunk = {"candidates": [{"index": 0, "content": content, "extra": {"a": [secret]}}], "other": secret}
+    for shown in (guard_response(chunk, GUARD), *guarded([chunk])):
+        assert "hidden" not in str(shown)
+        if shown["candidates"][0]["content"]["parts"][0]["text"] == "hi":
+            assert shown["candidates"][0]["content"]["note"] == ""
+            assert shown["other"] == ""
