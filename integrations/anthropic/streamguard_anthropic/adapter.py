@@ -193,6 +193,7 @@ class MessagesAdapter(Generic[E]):
         said = text_of(content)
         copied = said is not None and not self._keeps(get(content, "type"))
         if block is not None:
+            self._texts.end_signed(block)
             self._line.add_stop(None if copied else event, block)
         elif not copied:
             self._line.add(event)
@@ -200,6 +201,7 @@ class MessagesAdapter(Generic[E]):
             self._blocks["copy", index] = copy = Block(index, get(content, "type"), is_copy=True)
             copy.stopped = True
             self._texts.feed_whole(copy, event, said)
+            self._texts.end_signed(copy)
 
     def _next(self, end: End) -> None:
         """Another block begins or stops: it decides those that have stopped.

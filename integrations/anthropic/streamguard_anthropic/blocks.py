@@ -96,6 +96,7 @@ class Block:
         "index",
         "is_copy",
         "kind",
+        "signed",
         "stopped",
         "text",
         "unknown",
@@ -110,6 +111,7 @@ class Block:
         self.unknown: dict[Any, tuple[Any, tuple[str, ...]]] = {}  # deltas of unknown kinds: event, fields
         self.entry: Entry | None = None  # an event that has text of the block in it, and waits for
         self.head = ""  # what it may show of that
+        self.signed = False  # it came with a signature
         self.stopped = False
         self.waits = False  # the event that closes it stands in line, and before that goes
         self.due: list[Any] = []  # what has been decided

@@ -53,6 +53,7 @@ class Texts:
 
     def feed_whole(self, block: Block, event: Any, text: str) -> None:
         """Take an event that opens or closes a block and has its text in it, and put it into the line."""
+        block.signed = bool(get(get(event, "content_block"), "signature"))
         said = self._text_of(block, str(block.kind))
         pieces = said.feed(block, text)
         if text or (said.undecided and said.template is None):  # nothing else to show what it may get in
@@ -66,6 +67,11 @@ class Texts:
         """End the text of a block, but for that of the message."""
         if block.text is not None and block.text not in self._shared.values():
             self._end(block.text, end)
+
+    def end_signed(self, block: Block) -> None:
+        """End the text of a block that came with a signature: it is complete."""
+        if block.signed:
+            self.end_own(block, End.COMPLETE)
 
     def end_stopped(self, end: End) -> None:
         """End the text of the message, if its block has stopped."""

@@ -150,6 +150,8 @@ def test_a_sentence_before_a_tool_call_is_trimmed_on_that_evidence(tool: str) ->
     said = [start(0), delta(0, "It is 5. Let me check the weather now."), stop(0)]
     shown = guarded(message(*said, start(1, tool), stop(1)), trimmer)
     assert texts(shown)[0, "text_delta"].rstrip() == "It is 5."
+    whole = {"content": [{"type": "text", "text": said[1]["delta"]["text"]}, {"type": tool, "input": {}}]}
+    assert guard_response(whole, trimmer)["content"][0]["text"] == texts(shown)[0, "text_delta"]
     shown = guarded(message(*said), trimmer)
     assert texts(shown)[0, "text_delta"] == "It is 5. Let me check the weather now."
 
