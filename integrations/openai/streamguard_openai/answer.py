@@ -59,7 +59,10 @@ class Answer:
         self._closed = self._cut = False
         if self._spread is None:
             self._spread = self._texts.spread(part, "content", report=self._report)
-        self._said.setdefault(part, _Said()).taken += len(text)
+        said = self._said.setdefault(part, _Said())
+        said.taken += len(text)
+        said.last = text
+        said.shown.append("")
         return shown + self._noted(self._spread.feed(part, text))
 
     def feeder(self, part: Path) -> Callable[[str], str] | None:
@@ -72,6 +75,7 @@ class Answer:
 
         def fed(text: str) -> str:
             said.taken += len(text)
+            said.last = text
             shown = feed(text)
             note(shown)
             return shown
@@ -123,11 +127,16 @@ class Answer:
         return self._noted(spread.flush(end))
 
     def holds(self, parts: Path) -> bool:
-        """Tell whether a part, or one of a message's, may still get text that it holds."""
-        spread = self._spread
-        if spread is None or not spread.pending:
+        """Tell whether a part, or one of a message's, may still get text.
+
+        The last one may even if nothing is held: a secret that has no end yet is replaced at its end.
+        """
+        spread, last = self._spread, self._part
+        if spread is None or last is None:
             return False
-        return any(part is not None and covers(parts, part) for part in (*spread.owing, self._part))
+        if covers(parts, last) and (spread.pending or not self._said[last].is_through):
+            return True
+        return spread.pending > 0 and any(covers(parts, part) for part in spread.owing)
 
     def knows(self, part: Path) -> bool:
         """Tell whether a part has been fed."""
@@ -147,13 +156,19 @@ class Answer:
 
 
 class _Said:
-    """How much of a part came, in characters, and what has been shown of it."""
+    """How much of a part came, in characters, the last of it, and what has been shown."""
 
-    __slots__ = ("shown", "taken")
+    __slots__ = ("last", "shown", "taken")
 
     def __init__(self) -> None:
         self.taken = 0
+        self.last = ""
         self.shown: list[str] = []
+
+    @property
+    def is_through(self) -> bool:
+        """The last text came out as it went in, so nothing is open behind it."""
+        return self.shown[-1].endswith(self.last)
 
     def text(self) -> str:
         self.shown[:] = ["".join(self.shown)]

@@ -197,8 +197,8 @@ class ResponsesAdapter:
 
     def _say(self, texts: Shown, shown: list[Any]) -> None:
         """Send what the parts of the answer had held, each before it is closed."""
-        for part, text in texts:
-            self._out.drain(shown, before=part)
+        for at, (part, text) in enumerate(texts):
+            self._out.drain(shown, before=[other for other, _ in texts[at:]])
             if (event := self._held(part, text)) is not None:
                 shown.append(self._out.new(event))
 

@@ -6,7 +6,7 @@ Where a closing event waits, because text of its part is still held, all behind 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, NamedTuple
 
 from streamguard import End
@@ -76,19 +76,19 @@ class Sending:
         """Send a closing event as soon as none of the parts it closes gets any more text."""
         self._queue.append(_Closing(event, end, parts))
 
-    def drain(self, shown: list[Any], before: Path | None = None) -> None:
+    def drain(self, shown: list[Any], before: Collection[Path] = ()) -> None:
         """Send what does not wait any more.
 
         Args:
             shown: gets the events.
-            before: a part that is about to get text: what closes it is not sent.
+            before: parts that are about to get text: what closes them is not sent.
         """
         queue = self._queue
         while queue:
             first = queue[0]
             if isinstance(first, _Closing):
                 parts = first.parts
-                if parts and (self._holds(parts) or (before is not None and covers(parts, before))):
+                if parts and (self._holds(parts) or any(covers(parts, part) for part in before)):
                     return
                 queue.popleft()
                 shown.append(self.numbered(self._finish(first.event, first.end)))

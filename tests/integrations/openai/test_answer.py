@@ -31,6 +31,7 @@ TEXTS = st.sampled_from(
         "</think>",
         SECRET[:9],
         SECRET[9:],
+        SECRET,
         SECRET + "\n",
         "<",
         "Let me update the anchors now.",
@@ -278,6 +279,27 @@ def test_what_comes_between_waits_only_while_something_is_held() -> None:
     assert all(count or events[place]["type"].endswith(".done") for place, count in enumerate(sent[:held]))
     assert sum(sent[:held]) == held
     assert sent[held : decided + 1] == [1, *[0] * (decided - held - 1), decided - held + 1]
+
+
+@pytest.mark.parametrize("form", ["dict", "object"])
+@pytest.mark.parametrize(
+    "behind", [[], [("reasoning", "hm")], [("message", [refusal("no")])], [("call", "{}")]]
+)
+def test_a_part_whose_end_is_a_secret_that_could_go_on_is_closed_behind_it(
+    form: str, behind: list[Item]
+) -> None:
+    items = [("message", ["x ", SECRET]), *behind]
+    for size in (1, 7, 10**6):
+        shown = run(stream(items, size), form=form)
+        safe = {(0, 0): "x ", (0, 1): GUARD.scrub(SECRET)}
+        assert deltas_of(shown) == parts_of(shown[-1]["response"]) == safe
+
+
+def test_a_part_that_no_event_closes_does_not_let_the_next_one_be_closed_early() -> None:
+    items: list[Item] = [("message", [SECRET[:9], "<thi"]), ("call", "{}")]
+    events = [event for event in stream(items) if event.get("content_index") != 0 or "delta" in event]
+    shown = run(events)
+    assert deltas_of(shown) == parts_of(shown[-1]["response"]) == parts_of(response(items))
 
 
 def test_a_part_is_closed_only_by_its_own_end() -> None:
