@@ -156,7 +156,7 @@ class GuardedChatModel(BaseChatModel):
 
     @property
     def _identifying_params(self) -> Mapping[str, Any]:
-        """Those of the model inside, and a fingerprint: caches must not give out another guard's answers."""
+        """Those of the model inside, and a fingerprint."""
         return {**self.inner._identifying_params, "streamguard": self.fingerprint}
 
     @property
@@ -167,6 +167,11 @@ class GuardedChatModel(BaseChatModel):
     def _get_invocation_params(self, stop: list[str] | None = None, **kwargs: Any) -> dict[str, Any]:
         params = self.inner._get_invocation_params(stop=stop, **kwargs)
         return {**params, "streamguard": self.fingerprint}
+
+    def _get_llm_string(self, stop: list[str] | None = None, **kwargs: Any) -> str:
+        """The key that the model inside has in caches, and what this one adds to it."""
+        key = self.inner._get_llm_string(stop=stop, **kwargs)
+        return f"{key}---streamguard {self.fingerprint} {self.output_version}"
 
     def _get_ls_params(self, stop: list[str] | None = None, **kwargs: Any) -> LangSmithParams:
         return self.inner._get_ls_params(stop=stop, **kwargs)
@@ -235,13 +240,16 @@ class GuardedChatModel(BaseChatModel):
         Raises:
             ValueError: there is no such field.
         """
-        theirs = type(self.inner).model_fields
+        inner = self.inner
+        while isinstance(inner, GuardedChatModel):
+            inner = inner.inner
+        theirs = type(inner).model_fields
         specs: dict[str, AnyConfigurableField] = {}
         for name, spec in kwargs.items():
             if name in type(self).model_fields:
                 specs[name] = spec
             elif name not in theirs:
-                raise ValueError(f"{type(self.inner).__name__} has no field {name!r} to configure")
+                raise ValueError(f"{type(inner).__name__} has no field {name!r} to configure")
             elif isinstance(spec, ConfigurableField):
                 field = theirs[name]
                 specs[name] = spec._replace(

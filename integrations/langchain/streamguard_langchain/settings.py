@@ -7,16 +7,15 @@ structured output that comes as arguments of a tool).
 
 from __future__ import annotations
 
-import hashlib
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
-from streamguard import End, Transformer
+from streamguard import End, Transformer, __version__
 from streamguard.adapting import ReasoningPolicy, ToolArgsPolicy
 from streamguard.session import FindingHandler
+from streamguard_langchain.fingerprint import fingerprint
 from streamguard_langchain.kinds import is_identifier
 from streamguard_langchain.shapes import is_dict
 
@@ -92,9 +91,6 @@ _REASONS = (
     "completion_reason",
     "completionReason",
 )
-# Of functions that a module names: these are the same in each process. What else is told apart by its
-# address alone (a lambda, a closure, an object) must not pass for another, and stays as it is.
-_ADDRESS = re.compile(r"<function ([A-Za-z_][\w.]*) at 0x[0-9a-fA-F]+>")
 _STATES = frozenset({"completed", "incomplete", "failed"})
 _NO_REASON = frozenset({"", "finish_reason_unspecified", "null"})
 
@@ -142,18 +138,17 @@ class Settings:
     def fingerprint(self) -> str:
         """Names the guards and the policies, so that caches tell them apart; says nothing of them.
 
-        Made once: a redactor describes itself in a hundred thousand characters.
+        Made once: a redactor is told in a hundred thousand characters.
         """
-        parts = (
+        return fingerprint(
+            __version__,  # another may show what this one takes out
             self.guard,
             self.tool_args,
             self.reasoning,
             self.tool_guard,
             self.input_guard,
-            *sorted(self.answers),
+            self.answers,
         )
-        described = _ADDRESS.sub(r"<function \1>", repr(parts))
-        return hashlib.sha256(described.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
     def policy(self, role: Role) -> Literal["guard", "keep", "drop"]:
         """Return what is to be done with texts of a role."""

@@ -99,7 +99,8 @@ def guard_model(
         on_finding: called with each finding.
 
     Returns:
-        A chat model like the given one. A guarded model is returned as it is. Its text is what
+        A chat model like the given one. A model that is guarded in just this way is returned as it
+        is; one that is guarded otherwise is guarded by both, by what it had first. Its text is what
         the guard makes of the text of the model inside, which its blocks of text are together,
         until one calls a tool; likewise its reasoning. Calls raise `StreamGuardError` where pieces of
         two such blocks come in turns.
@@ -134,7 +135,7 @@ def moved(tree: R, onto: GuardedChatModel, /) -> R:
     def wrap(inner: BaseChatModel) -> BaseChatModel:
         nonlocal count
         count += 1
-        return onto if inner is onto.inner else _wrapped(inner, onto.settings)
+        return onto if inner is onto.inner else _like(onto, inner)
 
     made = _rebuilt(tree, wrap, deep=True)
     if not count:
@@ -148,7 +149,7 @@ def with_guarded_arguments(model: GuardedChatModel, /) -> GuardedChatModel:
     """The same model, but arguments of tools are not kept as they are."""
     if model.settings.tool_args != "keep":
         return model
-    return _wrapped(model.inner, replace(model.settings, tool_args="guard"))
+    return model.model_copy(update={"settings": replace(model.settings, tool_args="guard")})
 
 
 def with_answers(model: GuardedChatModel, names: Iterable[str], /) -> GuardedChatModel:
@@ -176,11 +177,28 @@ def models_in(runnable: Any, /) -> list[BaseChatModel]:
     return found
 
 
+def _like(model: GuardedChatModel, inner: BaseChatModel) -> GuardedChatModel:
+    """Guard a model that another inside has made of itself; what was set on the guarded one stays."""
+    if type(inner) is not type(model.inner):
+        return _wrapped(inner, model.settings)
+    changed = {
+        name: value
+        for name in _ADOPTED
+        if name in type(inner).model_fields and (value := getattr(inner, name)) != getattr(model.inner, name)
+    }
+    return model.model_copy(update={**changed, "inner": inner})
+
+
 def _wrapped(inner: BaseChatModel, settings: Settings) -> GuardedChatModel:
-    if isinstance(inner, GuardedChatModel):
+    if isinstance(inner, GuardedChatModel) and _covers(inner.settings, settings):
         return inner
     adopted = {name: getattr(inner, name) for name in _ADOPTED if name in type(inner).model_fields}
     return GuardedChatModel(inner=inner, settings=settings, name=inner.get_name(), **adopted)
+
+
+def _covers(held: Settings, settings: Settings) -> bool:
+    """Tell whether a model that is guarded by some settings need not be guarded again by others."""
+    return settings.answers <= held.answers and replace(held, answers=settings.answers) == settings
 
 
 def _rebuilt(runnable: Any, wrap: Wrap, *, deep: bool) -> Any:

@@ -153,6 +153,31 @@ def test_tools_get_what_the_model_has_written_and_the_wire_does_not() -> None:
     assert TOLD[1].startswith("kept, password: [REDACTED:"), "the model was told its result guarded"
 
 
+def test_middleware_guards_a_guarded_model_as_well() -> None:
+    asked: list[Any] = []
+
+    class Echo(Fake):
+        def _generate(self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any) -> Any:
+            asked.append(messages)
+            return super()._generate(messages)
+
+        def _stream(self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any) -> Any:
+            asked.append(messages)
+            return super()._stream(messages)
+
+    plain = text_fake()
+    model = guard_model(Echo(chunks=plain.chunks, message=plain.message), FenceScrubber("think"))
+    middleware = [StreamGuardMiddleware(Redactor(), input_guard=Redactor())]
+    agent = create_agent(model, middleware=middleware)
+    said = {"messages": [("human", "password: canarysecret77")]}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        shown = [message.text for message, _ in agent.stream(said, stream_mode="messages")]
+        shown.append(agent.invoke(said)["messages"][-1].text)
+    assert leaks(shown) == set()
+    assert leaks(asked) == set()
+
+
 def test_middleware_that_replaces_the_model_is_warned_of_and_the_state_is_guarded() -> None:
     class Replacing(AgentMiddleware[Any, Any, Any]):
         def wrap_model_call(self, request: Any, handler: Any) -> Any:

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
-import subprocess
-import sys
 from typing import Any
 
 import openai
@@ -20,7 +17,7 @@ from langchain_core.runnables import ConfigurableField, RunnableLambda
 from pydantic import BaseModel, ValidationError
 from streamguard_langchain import GuardedChatModel, GuardedModelError, guard_model
 
-from streamguard import FenceScrubber, LiteralRedactor, Redactor
+from streamguard import FenceScrubber, Redactor
 from streamguard.adapting import LaneFinding
 
 from . import endpoint
@@ -181,19 +178,107 @@ def test_what_cannot_be_seen_into_is_refused_with_advice() -> None:
         guard_model(text_fake(), GUARD, tool_args="no")  # type: ignore[call-overload]
 
 
-def test_a_guarded_model_is_not_guarded_twice() -> None:
+def test_a_model_that_is_guarded_in_the_same_way_is_not_guarded_again() -> None:
     model = guard_model(text_fake(), GUARD)
     assert guard_model(model, GUARD) is model
+    assert guard_model(model, FenceScrubber("think") | Redactor()) is model
 
 
-def test_a_cache_that_is_shared_gives_no_answer_of_another_guard() -> None:
-    cache = InMemoryCache()
-    guards = [GUARD, FenceScrubber("think"), Redactor(), LiteralRedactor({"name": "canaryhidden"})]
-    assert text_fake(cache=cache).invoke("x").text == TEXT
-    for _ in range(2):
-        for guard in guards:
-            assert guard_model(text_fake(cache=cache), guard).invoke("x").text == guard.scrub(TEXT)
-    assert text_fake(cache=cache).invoke("x").text == TEXT
+@pytest.mark.parametrize("source", ["fake", "openai", "openai-responses", "anthropic", "fake-blocks"])
+def test_a_guarded_model_that_is_guarded_otherwise_is_guarded_by_both(source: str) -> None:
+    first = guard_model(SOURCES[source](), FenceScrubber("think"), tool_args="guard")
+    model: Any = guard_model(first, Redactor(), tool_args="guard")
+    asked_once: Any = guard_model(SOURCES[source](), GUARD, tool_args="guard")
+    tools = [model.bind_tools([Answer])] if "fake" not in source else []
+    for each in (model, model.bind(stop=["x"]), model.with_config(tags=["t"]), *tools):
+        shown = [each.invoke("x"), list(each.stream("x")), list(each.stream_events("x", version="v3"))]
+        assert leaks(shown) == set()
+    assert model.invoke("x").content == asked_once.invoke("x").content
+    assert merged(model.stream("x")).content == merged(asked_once.stream("x")).content
+
+
+def merged(chunks: Any) -> Any:
+    whole: Any = None
+    for chunk in chunks:
+        whole = chunk if whole is None else whole + chunk
+    return whole
+
+
+def test_what_guards_the_way_in_or_arguments_or_hears_findings_is_never_left_out() -> None:
+    asked: list[Any] = []
+    found: list[Any] = []
+
+    class Echo(Fake):
+        def _generate(self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any) -> Any:
+            asked.append(messages)
+            return super()._generate(messages)
+
+    call = {"name": "note", "args": json.loads(ARGUMENTS), "id": "c"}
+    model: Any = guard_model(Echo(message=AIMessage("ok", tool_calls=[call])), GUARD)
+    assert leaks(guard_model(model, GUARD, tool_args="guard").invoke("x").tool_calls) == set()
+    assert guard_model(model, GUARD, tool_args="drop").invoke("x").tool_calls[0]["args"] == {}
+    guard_model(model, GUARD, input_guard=Redactor()).invoke([HumanMessage("password: canarysecret77")])
+    assert leaks(asked[-1]) == set()
+    guard_model(guard_model(text_fake(), FenceScrubber("other")), GUARD, on_finding=found.append).invoke("x")
+    assert found
+    with_values = guard_model(model, Redactor.literals({"A": "okokok"}))
+    assert guard_model(with_values, Redactor.literals({"A": "okokok"})) is not with_values
+
+
+def test_a_model_that_is_guarded_twice_can_do_what_it_could() -> None:
+    field = ConfigurableField(id="heat")
+    heats: list[Any] = []
+
+    def answer(request: dict[str, Any]) -> Any:
+        heats.append(request.get("temperature"))
+        return structured(request) if "response_format" in request else chat_completion(request)
+
+    raw = openai_model(answer, temperature=0.1)
+    model: Any = guard_model(guard_model(raw, FenceScrubber("think")), Redactor())
+    heated = model.configurable_fields(temperature=field).with_config(configurable={"heat": 0.7})
+    assert heated.invoke("x").text == SAFE
+    assert heats == [0.7]
+    with pytest.raises(ValueError, match="ChatOpenAI has no field 'heat'"):
+        model.configurable_fields(heat=field)
+    shown = model.with_structured_output(Answer).invoke("x")
+    assert leaks(shown) == set()
+    assert shown.note == "ok"
+    assert model.model_name == "gpt-test"
+
+
+@pytest.mark.parametrize("method", ["function_calling", "json_schema", "json_mode"])
+def test_what_is_set_on_a_guarded_model_holds_for_what_is_derived_from_it(method: str) -> None:
+    asked: list[Any] = []
+
+    def answer(request: dict[str, Any]) -> Any:
+        asked.append(request)
+        return structured(request)
+
+    listener = Listener()
+    once = guard_model(openai_model(answer), GUARD)
+    for model in (once, guard_model(once, FenceScrubber("other"))):
+        asked.clear()
+        listener.seen.clear()
+        model.cache = InMemoryCache()
+        model.callbacks = [listener]
+        model.tags = ["mine"]
+        made = model.with_structured_output(Answer, method=method)
+        assert made.invoke("x") == made.invoke("x")
+        assert len(asked) == 1
+        assert "mine" in str(listener.seen)
+
+
+def test_what_a_model_changes_in_a_copy_of_itself_is_changed_in_the_guarded_copy() -> None:
+    class Copying(Fake):
+        def bind_tools(self, tools: Any, **kwargs: Any) -> Any:
+            return self.model_copy(update={"tags": ["tools"]}).bind(tools=tools)
+
+    model = guard_model(Copying(message=AIMessage(TEXT)), GUARD)
+    model.metadata = {"by": "me"}
+    bound: Any = model.bind_tools([])
+    assert bound.bound.tags == ["tools"]
+    assert bound.bound.metadata == {"by": "me"}
+    assert bound.invoke("x").text == SAFE
 
 
 def test_the_fingerprint_and_the_representation_tell_nothing() -> None:
@@ -435,23 +520,3 @@ def test_findings_name_their_lane_and_carry_no_text() -> None:
 
 def vars_of(finding: Any) -> dict[str, Any]:
     return {name: getattr(finding, name) for name in ("stage", "rule", "action", "lane")}
-
-
-def test_a_fingerprint_is_the_same_in_each_process_and_differs_for_other_functions() -> None:
-    code = (
-        "from streamguard import Redactor, FenceScrubber as F\n"
-        "from streamguard_langchain.settings import Settings\n"
-        "print(Settings(F('a') | Redactor()).fingerprint, Settings(F('b') | Redactor()).fingerprint)"
-    )
-    told: set[str] = set()
-    for seed in ("1", "2"):
-        done = subprocess.run(  # noqa: S603 - our own code
-            [sys.executable, "-c", code],
-            env={**os.environ, "PYTHONHASHSEED": seed},
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        told.add(done.stdout)
-    (told_once,) = told
-    assert len(set(told_once.split())) == 2
