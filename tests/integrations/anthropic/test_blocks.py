@@ -280,6 +280,17 @@ def test_thinking_is_a_text_of_its_own_in_each_block() -> None:
     assert list(guard_stream(iter(message(*events)), GUARD)) == message(*events)
 
 
+@pytest.mark.parametrize("copied", [False, True])
+def test_signed_thinking_is_complete_whatever_becomes_of_the_message(copied: bool) -> None:
+    said = f"key {TOKEN[:20]}"
+    block = {"type": "thinking", "thinking": said, "signature": "sig=="}
+    begun = [start(0, "thinking"), delta(0, said, "thinking_delta"), delta(0, "sig==", "signature_delta")]
+    closing = {**stop(0), "content_block": block}
+    events = [*begun, closing] if copied else [{**start(0), "content_block": block}, stop(0)]
+    shown = list(guard_stream(iter(message(*events, reason="max_tokens")), GUARD))
+    assert accumulated(shown) == [block]
+
+
 @pytest.mark.parametrize("stopped", [True, False])
 def test_blocks_that_all_have_one_index_and_blocks_that_never_stop(stopped: bool) -> None:
     """Servers that speak this dialect badly."""
