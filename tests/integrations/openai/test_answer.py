@@ -314,6 +314,50 @@ def test_a_part_is_closed_only_by_its_own_end() -> None:
     assert deltas_of(shown) == {(0, 0): GUARD.scrub(f"x {SECRET} y")}
 
 
+def test_a_text_that_is_open_when_a_call_begins_ends_before_the_next_part() -> None:
+    said = "It is in the list. Let me update the anchors now."
+    items: list[Item] = [("message", [said]), ("call", "{}"), ("message", ["done. "])]
+    unclosed = {"response.output_text.done", "response.content_part.done", "response.output_item.done"}
+    events = [event for event in stream(items) if event["type"] not in unclosed]
+    for length in (len(events), len(events) - 1):
+        shown = run(events[:length], TRIMMED)
+        assert deltas_of(shown) == {(0, 0): "It is in the list.", (2, 0): "done. "}
+
+
+@pytest.mark.parametrize("behind", [[], [("call", "{}")]])
+def test_half_a_secret_is_dropped_where_only_the_message_says_that_it_is_incomplete(
+    behind: list[Item],
+) -> None:
+    events = stream([("message", ["x ", SECRET[:11]]), *behind])
+    events[-1]["response"]["output"][0]["status"] = "incomplete"  # and so says the event that closes it
+    shown = run(events)
+    assert deltas_of(shown)[0, 1] == parts_of(shown[-1]["response"])[0, 1] == ""
+    assert guard_response(events[-1]["response"], GUARD) == shown[-1]["response"]
+
+
+def test_a_call_before_the_text_does_not_end_it() -> None:
+    items: list[Item] = [("call", "{}"), ("message", PARTS)]
+    events = stream(items)
+    ended = next(event for event in events if event["type"] == "response.output_item.done")
+    events.remove(ended)
+    events.insert(8, ended)
+    assert events[7]["type"] == "response.output_text.done"
+    assert list(deltas_of(run(events)).values()) == SAFE
+
+
+def test_a_closing_event_that_says_something_else_than_the_deltas_is_guarded_by_itself() -> None:
+    events = stream([("message", ["a. "])])
+    for event in events:
+        if event["type"] == "response.output_text.done":
+            event["text"] = f"a. {SECRET} <"
+        if event["type"] == "response.content_part.done":
+            event["part"] = part(f"<think>hidden</think>{SECRET} ")
+    shown = run(events)
+    assert shown[4]["text"] == GUARD.scrub(f"a. {SECRET} <")
+    assert shown[5]["part"]["text"] == GUARD.scrub(f"{SECRET} ")
+    assert [event.get("delta") for event in shown if "delta" in event] == ["a. "]
+
+
 def test_a_snapshot_of_more_than_was_streamed_is_guarded_by_itself() -> None:
     events = stream([("message", PARTS)], 12)
     resumed = [event for event in events if event["type"] != "response.output_text.delta"][-3:]
