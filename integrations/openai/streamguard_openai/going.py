@@ -21,7 +21,6 @@ class Going:
         feed: feeds the lane.
         path: leads to the text.
         template: an event of the lane, which nobody else has.
-        last: the last event.
         speaks: an event of which no text is left is sent all the same.
     """
 
@@ -30,7 +29,6 @@ class Going:
     feed: Callable[[str], str]
     path: Path
     template: Any
-    last: Any
     speaks: bool
 
 
@@ -39,7 +37,7 @@ def going(
     path: Path,
     key: Path,
     feed: Callable[[str], str] | None,
-    template: Any = None,
+    template: Any,
     *,
     free: Collection[str],
     owned: bool,
@@ -63,4 +61,4 @@ def going(
         like = Usual(event, path, free=free, owned=owned)
     except ValueError:
         return None
-    return Going(like, key, feed, path, template, event, speaks)
+    return Going(like, key, feed, path, template, speaks)

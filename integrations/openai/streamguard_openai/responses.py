@@ -33,6 +33,7 @@ __all__ = ["ResponsesAdapter"]
 
 
 _FREE = (NUMBER, "obfuscation")  # may differ from delta to delta
+_OF_DELTAS = ("delta", "logprobs")
 _DONE_TEXTS = ("text", "refusal", "arguments", "input", "code", "command", "diff", "delta", "transcript")
 
 
@@ -94,7 +95,6 @@ class ResponsesAdapter:
         """Take the next event and return what may be shown now."""
         going = self._going
         if going is not None and (text := going.like.text(event)) is not None:
-            going.last = event
             shown = going.feed(text)
             if shown == text:
                 return (self._out.numbered(event),)
@@ -108,7 +108,7 @@ class ResponsesAdapter:
     def _leave(self) -> None:
         """Forget what the last delta was like: what comes now may be something else."""
         if self._going is not None:
-            self._templates[self._going.key] = self._going.last
+            self._templates[self._going.key] = self._going.template
             self._going = None
 
     def _event(self, event: Any) -> list[Any]:
@@ -243,6 +243,8 @@ class ResponsesAdapter:
 
     def _delta(self, event: Any, prefix: str, shown: list[Any]) -> None:
         own = fields(event)
+        if beside := self._beside(own):
+            event = with_fields(event, beside)
         kind = KINDS.get(prefix) or Kind(prefix, "text")
         delta = own.get("delta")
         key = key_of(own, prefix)
@@ -277,6 +279,15 @@ class ResponsesAdapter:
         else:
             self._out.put(self._other(event, prefix + ".delta"))
 
+    def _beside(self, own: Mapping[str, Any]) -> dict[str, Any]:
+        """Guard what a delta has besides its text and where that stands; return what changed."""
+        return {
+            name: safe
+            for name, value in own.items()
+            if not (value is None or name in KEPT or name in _OF_DELTAS or isinstance(value, int | float))
+            and (safe := self._texts.leaves(name, value)) is not value
+        }
+
     def _fed(self, event: Any, key: Path, delta: str, kind: Kind, shown: list[Any]) -> str:
         """Feed a delta and return what it shows, behind what earlier parts of the answer had held."""
         if kind.role == "content":
@@ -291,8 +302,9 @@ class ResponsesAdapter:
                 return text
         self._templates[key] = event
         self._out.drain(shown)
-        if not self._out:
-            self._going = going(event, ("delta",), key, feed, free=_FREE, owned=self._owned)
+        if not self._out and not fields(event).get("logprobs"):
+            like = with_fields(event, {})  # what comes out may be changed by whoever gets it
+            self._going = going(event, ("delta",), key, feed, like, free=_FREE, owned=self._owned)
         return text
 
     def _other(self, event: Any, kind: str, end: End = End.TRUNCATED) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from streamguard_openai import ResponsesAdapter, guard_response
 
-from streamguard import FenceScrubber, Pipeline, PreambleTrimmer, Redactor
+from streamguard import End, FenceScrubber, Pipeline, PreambleTrimmer, Redactor
 from streamguard.adapting import guard_events_sync
 
 from .support import objects, plain
@@ -308,3 +308,29 @@ def test_an_empty_pipeline_changes_nothing() -> None:
     events = stream(["a <", SECRET])
     shown = run(events, guard=Pipeline())
     assert all(new is old for new, old in zip(shown, events, strict=True))
+
+
+@FORMS
+def test_what_stands_beside_a_delta_is_guarded(form: str) -> None:
+    place: dict[str, Any] = {"item_id": "m1", "output_index": 0, "content_index": 0}
+    odd: dict[str, Any] = {"note": "<think>hidden</think>", "more": {"deep": ["<think>hidden</think>"]}}
+    for kind in ("output_text", "reasoning_text", "function_call_arguments", "brand_new"):
+        events = numbered([event(f"{kind}.delta", **place, delta=text, **odd) for text in ("a <", "b", " <")])
+        shown = run(events, form)
+        assert "hidden" not in json.dumps(shown)
+        assert "".join(one["delta"] for one in shown) == "a <b <"
+    place["logprobs"] = "<think>hidden"
+    said = [event("output_text.delta", **place, delta=text) for text in ("a ", "b ")]
+    assert "hidden" not in json.dumps(run(numbered(said), form))
+
+
+def test_what_a_consumer_does_to_deltas_loses_nothing() -> None:
+    place = {"item_id": "m1", "output_index": 0, "content_index": 0}
+    given = [event("output_text.delta", **place, delta=text, logprobs=[]) for text in ("a ", "b ", "<thi")]
+    adapter = ResponsesAdapter(GUARD, owned=True)
+    shown = ""
+    for one in objects(numbered(given), "responses"):
+        for sent in adapter.event(one):
+            shown += sent.delta
+            sent.delta = None
+    assert shown + "".join(sent.delta for sent in adapter.end(End.COMPLETE)) == "a b <thi"
