@@ -53,6 +53,7 @@ _TOOL_BLOCKS = frozenset(
         "custom_tool_call",
         "function_call",
         "input_json_delta",
+        "invalid_tool_call",
         "mcp_tool_use",
         "server_tool_call",
         "server_tool_call_chunk",

@@ -128,7 +128,7 @@ class Texts:
             args = call.get("args")
             role = self._call_role((field, key), call, "json")
             new = self._walk(args, (field, key, "args"), (calls, (position, "args")), role, ends)
-            news.append(call if new is args else {**call, "args": new})
+            news.append(self._explained(call if new is args else {**call, "args": new}, call, role))
         return calls if all(new is call for new, call in zip(news, calls, strict=True)) else news
 
     def metadata(self, metadata: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -137,7 +137,7 @@ class Texts:
             return metadata
         result: dict[str, Any] = {}
         for name, value in metadata.items():
-            if name.startswith("logprobs"):
+            if name.startswith("logprobs") and value is not None:
                 continue
             result[name] = value if is_kept(name) else self.leaves(name, value)
         same = len(result) == len(metadata) and all(result[name] is metadata[name] for name in result)
@@ -207,9 +207,10 @@ class Texts:
             return self._arguments(value, role)
         role = self._call_role(key, value, role)
         root, path = place
+        invalid = value.get("type") == "invalid_tool_call"
         changes: dict[str, Any] = {}
         for name, item in value.items():
-            if item is None or is_kept_in(value, name, key):
+            if item is None or is_kept_in(value, name, key) or (invalid and name == "error"):
                 continue
             if name.startswith("logprobs"):
                 changes[name] = _DROPPED
@@ -223,9 +224,10 @@ class Texts:
             new = self._walk(item, lane, (root, (*path, name)), role_of(name, role), end, whole=whole)
             if new is not item:
                 changes[name] = new
-        if not changes:
-            return value
-        return {name: item for name, item in {**value, **changes}.items() if item is not _DROPPED}
+        made = value
+        if changes:
+            made = {name: item for name, item in {**value, **changes}.items() if item is not _DROPPED}
+        return self._explained(made, value, role_of("args", role)) if invalid else made
 
     def _items(
         self, items: list[Any], key: Key, place: Place, role: Role, end: End | None, *, whole: bool
@@ -253,8 +255,22 @@ class Texts:
         """Guard arguments that came as an object."""
         policy = self._settings.policy(role)
         if policy != "guard":
-            return value if policy == "keep" else {}
+            return {} if value and policy == "drop" else value
         return guard_object(value, self._settings.for_tools, on_finding=self._settings.on_finding)
+
+    def _explained(self, made: dict[str, Any], call: dict[str, Any], role: Role) -> dict[str, Any]:
+        """Guard what is said of arguments that could not be read: it quotes them."""
+        error, policy = call.get("error"), self._settings.policy(role)
+        if not isinstance(error, str) or policy == "keep":
+            return made
+        if policy == "drop":
+            return {**made, "error": None}
+        args = call.get("args")
+        safe = error.replace(args, made["args"]) if args and isinstance(args, str) else error
+        safe = guard_object({"error": safe}, self._settings.for_tools, on_finding=self._settings.on_finding)[
+            "error"
+        ]
+        return made if safe == error else {**made, "error": safe}
 
     def text(self, key: Key, place: Place, text: str, role: Role, end: End | None) -> str:
         """Guard the next text at a place.
