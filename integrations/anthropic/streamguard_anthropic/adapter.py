@@ -20,6 +20,7 @@ from streamguard_anthropic.blocks import Block, Line
 from streamguard_anthropic.ends import TOOL_BLOCKS, end_of
 from streamguard_anthropic.response import (
     KEPT,
+    guard_beside,
     guard_block,
     guard_leaves,
     guard_message,
@@ -35,6 +36,11 @@ E = TypeVar("E")
 
 _FIELD = {"text_delta": "text", "thinking_delta": "thinking", "input_json_delta": "partial_json"}
 _EVENT = frozenset({"type", "index", "delta"})
+_KINDS = {f"content_block_{step}" for step in ("start", "delta", "stop")} | {
+    *(f"message_{step}" for step in ("start", "delta", "stop")),
+    "ping",
+}
+_KNOWN = _EVENT | {"content_block", "message", "usage"}
 _WHOLE = frozenset({"citations_delta", "compaction_delta"})
 _DERIVED = frozenset({"text", "thinking", "signature", "input_json", "citation", "compaction"})
 
@@ -75,7 +81,10 @@ class MessagesAdapter(Generic[E]):
 
     def event(self, event: E, /) -> list[E]:
         """Take the next event and return what may be shown now."""
-        match get(event, "type"):
+        kind = get(event, "type")
+        if kind in _KINDS and not fields(event).keys() <= _KNOWN:
+            event = guard_beside(event, _KNOWN, self._settings)
+        match kind:
             case "content_block_delta":
                 self._delta(event)
             case "content_block_start":
@@ -100,7 +109,7 @@ class MessagesAdapter(Generic[E]):
                 self._line.add(guard_leaves(event, self._settings))
             case "ping":
                 return [event]  # it keeps the connection alive, and has no place among the others
-            case kind if kind in _DERIVED:
+            case _ if kind in _DERIVED:
                 pass
             case _:
                 self._line.add(guard_leaves(event, self._settings))
@@ -141,6 +150,8 @@ class MessagesAdapter(Generic[E]):
         if name is None:
             self._other(block, event, kind)
             return
+        if len(fields(delta)) > 2 and (safe := guard_beside(delta, (name,), self._settings)) is not delta:
+            event = put(event, delta=safe)
         text = get(delta, name)
         if not isinstance(text, str) or self._keeps(name):
             self._line.add_delta(event, block)

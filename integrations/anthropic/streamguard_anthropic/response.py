@@ -8,7 +8,7 @@ citations) leaf by leaf. Types, ids, names and what is encrypted are kept.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import Any, TypeVar, cast
 
 from streamguard import End, Transformer
@@ -23,10 +23,11 @@ from streamguard.adapting import (
 )
 from streamguard.session import FindingHandler
 from streamguard_anthropic.ends import TOOL_BLOCKS, end_of
-from streamguard_anthropic.shape import get, put
+from streamguard_anthropic.shape import fields, get, put
 
 __all__ = [
     "KEPT",
+    "guard_beside",
     "guard_block",
     "guard_leaves",
     "guard_message",
@@ -114,9 +115,7 @@ def guard_message(message: Any, settings: Settings) -> Any:
             shown.append(with_text(safe, texts[at]) if at in texts else safe)
     if len(shown) != len(blocks) or any(new is not old for new, old in zip(shown, blocks, strict=True)):
         changes["content"] = shown
-    details = get(message, "stop_details")
-    if details is not None and (safe := guard_leaves(details, settings)) is not details:
-        changes["stop_details"] = safe
+    message = guard_beside(message, ("content",), settings)
     return put(message, **changes) if changes else message
 
 
@@ -147,7 +146,9 @@ def guard_block(block: Any, settings: Settings) -> Any:
         return _tool_block(block, settings)
     if kind in ("text", "thinking"):
         return _beside_text(block, settings)
-    return block if kind == "redacted_thinking" else guard_leaves(block, settings)
+    if kind == "redacted_thinking":
+        return guard_beside(block, ("data",), settings)
+    return guard_leaves(block, settings)
 
 
 def guard_leaves(obj: Any, settings: Settings) -> Any:
@@ -164,6 +165,17 @@ def guard_leaves(obj: Any, settings: Settings) -> Any:
         return "keep" if path and path[-1] == "data" and _is_binary(obj, path) else "guard"
 
     return guard_object(obj, settings.guard, select=select, on_finding=settings.on_finding)
+
+
+def guard_beside(obj: Any, known: Container[str], settings: Settings) -> Any:
+    """Guard the fields of an object leaf by leaf, but for those that are dealt with elsewhere."""
+    changes = {
+        name: safe
+        for name, value in fields(obj).items()
+        if not (value is None or name in known or name in KEPT)
+        and (safe := guard_leaves({name: value}, settings).get(name)) is not value
+    }
+    return put(obj, **changes) if changes else obj
 
 
 def _texts(blocks: Sequence[object], settings: Settings, last: End) -> dict[int, str]:
@@ -203,18 +215,16 @@ def _end(blocks: Sequence[object], at: int, last: End) -> End:
 
 
 def _beside_text(block: Any, settings: Settings) -> Any:
-    changes: dict[str, object] = {}
-    citations, parsed = get(block, "citations"), get(block, "parsed_output")
-    if citations and (new := guard_leaves(citations, settings)) is not citations:
-        changes["citations"] = new
-    if parsed is not None:
-        new = guard_object(parsed, settings.guard, on_finding=settings.on_finding)
-        if new is not parsed:
-            changes["parsed_output"] = new
-    return put(block, **changes) if changes else block
+    block = guard_beside(block, ("text", "thinking", "parsed_output"), settings)
+    parsed = get(block, "parsed_output")
+    if parsed is None:
+        return block
+    safe = guard_object(parsed, settings.guard, on_finding=settings.on_finding)
+    return block if safe is parsed else put(block, parsed_output=safe)
 
 
 def _tool_block(block: Any, settings: Settings) -> Any:
+    block = guard_beside(block, ("input",), settings)
     value = get(block, "input")
     if settings.tool_args == "keep" or not value:
         return block

@@ -402,3 +402,41 @@ def test_what_is_no_stream_and_unknown_policies_are_refused() -> None:
     with pytest.raises(ValueError, match="is one of guard, keep, drop"):
         guard_response({}, GUARD, tool_args="gaurd")  # type: ignore[arg-type]
     assert MessagesAdapter(GUARD).end(End.COMPLETE) == []
+
+
+def test_unknown_fields_are_guarded_wherever_they_stand() -> None:
+    odd = {"note": "<think>hidden</think>", "more": {"deep": ["<think>hidden</think>"]}}
+    text = {"type": "text", "text": "hi <", **odd}
+    call = {"type": "tool_use", "id": "t", "name": "f", "input": {}, **odd}
+    message = {
+        "type": "message",
+        "role": "assistant",
+        "content": [text, call],
+        "stop_reason": "end_turn",
+        **odd,
+    }
+    shown = guard_response(message, GUARD)
+    assert "hidden" not in str(shown)
+    assert shown["content"][0]["text"] == "hi <"
+    assert shown["content"][0]["note"] == ""
+    events = [
+        {"type": "message_start", "message": {**message, "content": []}, **odd},
+        {"type": "content_block_start", "index": 0, "content_block": {**text, "text": ""}, **odd},
+        {
+            "type": "content_block_delta",
+            "index": 0,
+            "delta": {"type": "text_delta", "text": "a <", **odd},
+            **odd,
+        },
+        {"type": "ping", **odd},
+        {"type": "content_block_stop", "index": 0, **odd},
+        {"type": "content_block_start", "index": 1, "content_block": call, **odd},
+        {"type": "content_block_stop", "index": 1, **odd},
+        {"type": "message_delta", "delta": {"stop_reason": "end_turn", **odd}, "usage": {}, **odd},
+        {"type": "message_stop", **odd},
+    ]
+    sent = list(guard_stream(iter(events), GUARD))
+    assert "hidden" not in str(sent)
+    deltas = [event["delta"] for event in sent if event["type"] == "content_block_delta"]
+    assert "".join(delta["text"] for delta in deltas) == "a <"
+    assert all(event["note"] == "" for event in sent)
