@@ -32,6 +32,7 @@ from streamguard.automaton.deciding import Decider
 from streamguard.automaton.nfa import END, SKIPPED
 from streamguard.automaton.nodes import Concat, Pattern
 from streamguard.automaton.prefilter import ALL, Prefilter
+from streamguard.automaton.reach import asked_later
 from streamguard.automaton.states import Cache, Config, Decision, Group, Passed, Residue, State, Tail
 
 __all__ = ["Matcher"]
@@ -88,7 +89,8 @@ class Matcher(Decider):
     def view(self, owners: int) -> Matcher:
         """The same, where only the rules of these bits can begin; what has begun goes on as it would.
 
-        Its states are few: nothing else that may begin in between is part of them.
+        Its states are few: nothing else that may begin in between is part of them. Where no
+        rule can begin, any may have begun.
         """
         views = self._cache.views
         view = views.get(owners)
@@ -96,7 +98,7 @@ class Matcher(Decider):
             view = views[owners] = copy(self)
             view._owners = owners
             view._beginnings = views[ALL]._beginnings.only(owners)
-            view._looks = self._asked(view._beginnings.owners)
+            view._looks = self._asked(view._beginnings.owners) if owners else self._asked_later
             view._states, view._tails, view._passed = {}, {}, {}
         return view
 
@@ -105,15 +107,37 @@ class Matcher(Decider):
         atoms = any(self._atomic[rule] for rule in range(len(self.patterns)) if owners >> rule & 1)
         return ALL if self._glue or atoms else self.nfa.looks(owners)
 
-    def also(self, owners: int) -> Matcher:
-        """The view of these rules and its own."""
-        return self if self._owners == ALL else self.view(self._owners | owners)
+    @cached_property
+    def _asked_later(self) -> int:
+        """What has to be known of the text before, where any rule has begun and none can begin."""
+        return ALL if self._glue else self.nfa.positions(asked_later(self.nfa))
+
+    def also(self, owners: int, config: Config) -> Matcher:
+        """The view of these rules and its own, or if it has none, of those that have begun."""
+        return self if self._owners == ALL else self.view((self._owners or self._begun(config)) | owners)
+
+    def _begun(self, config: Config) -> int:
+        """Bits of the rules that are under way."""
+        begun = 0
+        for thread in config.context.union(*(group.threads for group in config.groups)):
+            begun |= self.nfa.owners[thread]
+        return begun
 
     # -- states -----------------------------------------------------------------
 
     def resumed(self, state: State, before: State) -> State:
         """A state of another view, in this one; in `before` nothing is under way there."""
         return self._state(before.config.behind, state.config.context, state.config.groups)
+
+    def carried(self, state: State, behind: int, text: str) -> State:
+        """A state of another view, in this one, where `behind` stands before `text`.
+
+        It is not remembered: where a chunk ends, nearly every one is another.
+        """
+        for char in text:
+            behind = self.step_behind(behind, char)
+        config = state.config._replace(behind=behind)
+        return self._states.get(config) or State(self, config, state.hold)
 
     def after(self, text: str, *, start: bool = False) -> State:
         """The state with nothing under way, where `text` stands before."""
@@ -124,6 +148,8 @@ class Matcher(Decider):
         passed = self.passed(behind & self._looks)
         for char in text:
             passed = passed[char]
+        if passed.state is None:
+            passed.state = self._state(passed.behind, frozenset(), ())
         return passed.state
 
     def replaced(self, text: str, mark: str) -> State:
@@ -147,8 +173,8 @@ class Matcher(Decider):
         """What stands before, as the map that follows it."""
         passed = self._passed.get(behind)
         if passed is None:
-            self._cache.count_state()
-            passed = self._passed[behind] = Passed(self._state(behind, frozenset(), ()))
+            self.remember()
+            passed = self._passed[behind] = Passed(self, behind)
         return passed
 
     def step_behind(self, behind: int, char: str) -> int:

@@ -251,6 +251,10 @@ class Nfa:
         for owner, bits in self._looking_behind:
             if owner & owners:
                 ends |= bits
+        return self.positions(ends)
+
+    def positions(self, ends: int) -> int:
+        """The positions of the look-behinds that have these ends."""
         kept = ends & 1
         for sequence, end in self._behind.items():
             if ends >> end & 1:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from streamguard.automaton.anchors import Anchors, anchors
 from streamguard.automaton.nodes import MAX_LOOK_BEHIND, Node
 from streamguard.automaton.probe import Beginning, probe
-from streamguard.automaton.runs import LENGTH, Run, clusters, run
+from streamguard.automaton.runs import Run, clusters, run
 
 if TYPE_CHECKING:
     import ahocorasick_rs
@@ -134,8 +134,6 @@ class Prefilter:
         for number, one in enumerate(used):
             if one is not None and one.lead:
                 self._may_be_cut(number, one.lead + max(map(len, one.strings)))
-        for cluster in self._clusters:
-            self._may_be_cut(cluster.owners[0], LENGTH)
         self.skips = self.complete and (self._longest > 1 or bool(self._clusters))
         """Whether what stands between the places told by `stops` may be passed over rule by rule."""
 
@@ -232,6 +230,10 @@ class Prefilter:
         size = len(data)
         stops = [Stop(max(size - TAIL, 0), size, ALL)]
         stops += [Stop(max(size - most, 0), size, owners) for owners, most in self._cut if owners]
+        for cluster in self._clusters:
+            start = cluster.cut_off(data)
+            if start < size:
+                stops.append(Stop(start, size, self._families[cluster.owners[0]]))
         for start in range(max(size - self._longest, 0), size - TAIL):
             if data[start : start + TAIL + 1] in self._beginnings:
                 cut = data[start:]

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from streamguard.automaton.nfa import Ahead, Behind, Nfa
 
 __all__ = [
+    "asked_later",
     "asking",
     "can_begin",
     "context_ends",
@@ -69,6 +70,16 @@ def asking(nfa: Nfa) -> set[int]:
         for state in looking_ahead(nfa)
         if any(isinstance(condition, Ahead) and target in ending for target, condition in nfa.edges[state])
     }
+
+
+def asked_later(nfa: Nfa) -> int:
+    """The look-behinds that are met behind a character that was read, as bits of their ends."""
+    bits = 0
+    for state in spread(nfa, {reads[1] for reads in nfa.reads if reads is not None}):
+        for _, condition in nfa.edges[state]:
+            if isinstance(condition, Behind):
+                bits |= condition.bits
+    return bits
 
 
 def can_begin(nfa: Nfa, start: int, behind: int) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import zip_longest
 from math import prod
 from typing import NamedTuple
 
@@ -74,7 +75,7 @@ class Cluster:
         owners: the patterns.
     """
 
-    __slots__ = ("_first", "_plain", "_probed", "_shared", "owners")
+    __slots__ = ("_cut_off", "_first", "_plain", "_probed", "_shared", "owners")
 
     def __init__(self, members: Sequence[tuple[int, Run]]) -> None:
         self.owners = tuple(owner for owner, _ in members)
@@ -84,6 +85,10 @@ class Cluster:
         self._shared = "".join(one_of(frozenset[str]().union(*sets)) for sets in shared)
         beginnings = {one.sets for _, one in members}
         rest = [f"(?<={one_of(sets[0])})(?={''.join(map(one_of, sets[1:]))})" for sets in beginnings]
+        cut = ""
+        for sets in reversed([*zip_longest(*beginnings, fillvalue=frozenset[str]())][1:]):
+            cut = f"(?:{one_of(frozenset[str]().union(*sets))}{cut})?"
+        self._cut_off = re.compile(f"{self._first}{cut}\\Z")
         self._plain = self._compiled(f"(?:{'|'.join(sorted(rest))})")
         self._probed = self._plain
 
@@ -93,6 +98,11 @@ class Cluster:
 
     def _compiled(self, asked: str) -> re.Pattern[str]:
         return re.compile(f"{self._first}(?={self._shared}){asked}")
+
+    def cut_off(self, data: str) -> int:
+        """Where the first run may begin that the end of the data cuts off; the end itself, if none may."""
+        found = self._cut_off.search(data, max(len(data) - LENGTH, 0))
+        return len(data) if found is None else found.start()
 
     def find(self, data: str, begin: int, until: int) -> Iterator[int]:
         """Where a run begins, from `begin` up to before `until`."""

@@ -68,6 +68,8 @@ class Scan:
         while at < size:
             until = min(at + (SHORT_BLOCK if state.quiet else BLOCK), size)
             free = state.quiet and at >= self._walk_to
+            if self._begins_nothing(state, at, size):
+                state = self._follow(state, self.matcher.view(0), at)
             if state.matcher is not self.matcher or (free and size - at > BLOCK):
                 ahead = self._ahead(at)
                 if at >= ahead.start or free:
@@ -78,7 +80,7 @@ class Scan:
                             break
                         state = self._idle(self.matcher.view(ahead.owners if at < size else ALL), at)
                     else:
-                        state = self._follow(state, state.matcher.also(ahead.owners), at)
+                        state = self._follow(state, state.matcher.also(ahead.owners, state.config), at)
                     self._walk_to = max(self._walk_to, ahead.end)
                     self._passed()
                     continue
@@ -92,8 +94,19 @@ class Scan:
                 self.state = state
                 return decided.decision
             at = until
-        self.state, self.at = state if self._last else self._follow(state, self.matcher, at), at
+        if state.matcher is not self.matcher and not self._last:
+            state = self.matcher.carried(state, *self._before(at))
+        self.state, self.at = state, at
         return None
+
+    def _begins_nothing(self, state: State, at: int, size: int) -> bool:
+        """Whether what is under way is enough to follow: what begins from here on is found."""
+        return (
+            state.matcher is self.matcher
+            and not state.quiet
+            and self._walk_to <= at < size - BLOCK
+            and self.matcher.prefilter.skips
+        )
 
     def _follow(self, state: State, view: Matcher, at: int) -> State:
         """A state, in the view of other rules."""
@@ -101,9 +114,13 @@ class Scan:
 
     def _idle(self, view: Matcher, at: int) -> State:
         """The state in which nothing is under way."""
+        return view.read_on(*self._before(at))
+
+    def _before(self, at: int) -> tuple[int, str]:
+        """What stands before a position: what is known of an earlier one, and the text since then."""
         if at - self._from < MAX_LOOK_BEHIND:
-            return view.read_on(self._behind, self.data[self._from : at])
-        return view.after(self.data[at - MAX_LOOK_BEHIND : at])
+            return self._behind, self.data[self._from : at]
+        return 0, self.data[at - MAX_LOOK_BEHIND : at]
 
     def resume(self, state: State, at: int, before: State | None = None) -> None:
         """Go on from `at`, which may lie before what has been read.

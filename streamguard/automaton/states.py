@@ -114,18 +114,21 @@ class Passed(dict[str, "Passed"]):
     """What stands before a position nothing was under way at, as a map from the next character.
 
     Attributes:
-        state: the state there.
+        behind: what stands there before.
+        state: the state there, if it has been asked for.
     """
 
-    __slots__ = ("state",)
+    __slots__ = ("behind", "matcher", "state")
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, matcher: Matcher, behind: int) -> None:
         super().__init__()
-        self.state = state
+        self.matcher = matcher
+        self.behind = behind
+        self.state: State | None = None
 
     def __missing__(self, char: str) -> Passed:
-        matcher = self.state.matcher
-        passed = matcher.passed(matcher.step_behind(self.state.config.behind, char))
+        matcher = self.matcher
+        passed = matcher.passed(matcher.step_behind(self.behind, char))
         if len(self) < MAX_CACHED_CHARACTERS:
             matcher.remember()
             self[char] = passed

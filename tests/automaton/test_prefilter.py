@@ -224,6 +224,16 @@ MATCHERS: dict[str, tuple[Matcher, list[str], str]] = {
         ["ab", "xab", "xyab", "cd", "12345678z", "2345678z"],
         "a1 x",
     ),
+    "look-behind inside of a match": (
+        matcher_of(r"key[a-z]{1,60}(?<!xx)(?<=[a-f]x)=[0-9]{2}", r"(?<=x)==[a-z]{3}", r"tok[0-9]{3}"),
+        ["keyabfx=12", "keyabxx=12", "key" + 50 * "b" + "fx=12", "keyfx==abc", "tok123", "keyetok123fx=12"],
+        "key=fx1",
+    ),
+    "no literal": (
+        matcher_of("(?<![0-9])[0-9]{4}-?[0-9]{4}(?![0-9])", "[A-F0-9]{2}(?::[A-F0-9]{2}){3,5}", "key:[a-z]"),
+        ["1234-5678", "12345678", "123456789", "A0:BB:11:22", "A0:BB:11:22:33:44", "key:a"],
+        "1A:-.k",
+    ),
     "look-ahead": (matcher_of(r"ab{1,9}(?![b-d])", "ab{3}c"), ["abbb", "abbbc", "abbbd", "ab"], "abc "),
     "nothing to look for": (matcher_of("[^a. ]{3}", "ab"), ["123", "1234567", "ab"], "12a. "),
     "case": (
