@@ -32,11 +32,11 @@ def call(settings: Settings, function: Callable[[], T], /) -> T:
     try:
         return function()
     except Exception as error:
-        failure = error
+        failure = guard_error(error, settings)
     finally:
         if before is not None:
             var_child_runnable_config.set(before)
-    raise guard_error(failure, settings)  # not in the handler: it would become the context of this one
+    raise failure  # not in the handler: the raw one would become its context
 
 
 async def acall(settings: Settings, function: Callable[[], Awaitable[T]], /) -> T:
@@ -45,11 +45,11 @@ async def acall(settings: Settings, function: Callable[[], Awaitable[T]], /) -> 
     try:
         return await function()
     except Exception as error:
-        failure = error
+        failure = guard_error(error, settings)
     finally:
         if before is not None:
             var_child_runnable_config.set(before)
-    raise guard_error(failure, settings)
+    raise failure
 
 
 class Steps(Iterator[T]):
@@ -69,11 +69,11 @@ class Steps(Iterator[T]):
         except StopIteration:
             raise
         except Exception as error:
-            failure = error
+            failure = guard_error(error, self._settings)
         finally:
             if before is not None:
                 var_child_runnable_config.set(before)
-        raise guard_error(failure, self._settings)
+        raise failure
 
     def close(self) -> None:
         """Close the stream inside."""
@@ -97,11 +97,11 @@ class AsyncSteps(AsyncIterator[T]):
         except StopAsyncIteration:
             raise
         except Exception as error:
-            failure = error
+            failure = guard_error(error, self._settings)
         finally:
             if before is not None:
                 var_child_runnable_config.set(before)
-        raise guard_error(failure, self._settings)
+        raise failure
 
     async def aclose(self) -> None:
         """Close the stream inside."""

@@ -10,12 +10,19 @@ from __future__ import annotations
 import copy
 from typing import Any
 
+from pydantic import ValidationError
+
 from streamguard import StreamGuardError
-from streamguard.adapting import guard_object
+from streamguard.adapting import guard_error as guard_any_error
+from streamguard_langchain.free import FreeData
 from streamguard_langchain.settings import Settings
 
 __all__ = ["GuardedModelError", "guard_error"]
 
+_OBJECTS = (
+    "object",
+    "text",
+)  # what could not be decoded or read, which `UnicodeError` and `SyntaxError` keep
 _FIRST_FAILURE = 400  # status; below it the body of a response is the model's answer
 
 
@@ -35,17 +42,18 @@ def guard_error(error: Exception, settings: Settings, /) -> Exception:
     """Return the error itself if it quotes nothing that the guard takes out, else one that does not.
 
     The one that does not is of the same class where that can be copied, otherwise it is a
-    `GuardedModelError`. The error given is not changed.
+    `GuardedModelError`. pydantic's `ValidationError`, which quotes what did not fit, always comes back
+    without that. The error given is not changed. Another one stands alone: it has neither the traceback,
+    whose frames hold the first, nor what that was raised from.
     """
-    chain = _chain(error)
-    if not any(_speaks(link, settings) for link in chain):
+    if isinstance(error, ValidationError):
+        return guard_any_error(error, settings.guard)
+    if not any(_speaks(link, settings) for link in _chain(error)):
         return error
     made = _group(error, settings) if _is_group(error) else _copy(error, settings)
-    if made is None or any(_speaks(link, settings) for link in _chain(made)):
+    if made is None or _speaks(made, settings):  # it keeps its text elsewhere
         made = GuardedModelError(type(error).__name__)
-    made.__traceback__ = error.__traceback__
-    made.__cause__ = made.__context__ = None
-    made.__suppress_context__ = True
+    made.__cause__ = made.__context__ = made.__traceback__ = None
     return made
 
 
@@ -64,7 +72,7 @@ def _chain(error: BaseException) -> list[BaseException]:
 
 def _speaks(error: BaseException, settings: Settings) -> bool:
     """Tell whether an error says what the guard takes out."""
-    if _answer(error) is not None:
+    if _answer(error) is not None or isinstance(error, ValidationError):
         return True
     try:
         texts = [str(error), *(getattr(error, "__notes__", None) or ())]
@@ -72,8 +80,9 @@ def _speaks(error: BaseException, settings: Settings) -> bool:
         return True
     if any(settings.guard.scrub(text) != text for text in texts):
         return True
-    values = {"args": error.args, **vars(error)}
-    return any(guard_object(value, settings.guard) is not value for value in values.values())
+    values = {"args": error.args, **vars(error), **{name: getattr(error, name, None) for name in _OBJECTS}}
+    free = FreeData(settings.guard)
+    return any(free.guarded(value, name) is not value for name, value in values.items())
 
 
 def _answer(error: BaseException) -> Any:
@@ -102,12 +111,13 @@ def _group(group: Any, settings: Settings) -> Exception | None:
 def _copy(error: Exception, settings: Settings) -> Exception | None:
     try:
         made = copy.copy(error)
-        made.args = guard_object(error.args, settings.guard)
+        free = FreeData(settings.guard)
+        made.args = free.guarded(error.args, "args")
         for name, value in vars(error).items():
             if name == "response" and _answer(error) is not None:
                 delattr(made, name)
             elif name != "__notes__":
-                setattr(made, name, guard_object(value, settings.guard))
+                setattr(made, name, free.guarded(value, name))
     except Exception:
         return None
     return made if type(made) is type(error) else None
