@@ -16,7 +16,7 @@ from typing import Any, cast
 from streamguard_anthropic import MessagesAdapter
 from streamguard_google import GenerateContentAdapter
 from streamguard_openai import ResponsesAdapter
-from streamguard_openai.shapes import fields, has_fields, text_of, with_fields
+from streamguard_openai.shapes import fields, has_fields, is_dict, text_of, with_fields
 
 from streamguard import End
 from streamguard.adapting import Settings
@@ -39,6 +39,7 @@ _MESSAGES = frozenset(
     }
 )
 _GOOGLE = frozenset({"candidates", "promptFeedback", "usageMetadata", "prompt_feedback", "usage_metadata"})
+_HIDDEN = "_hidden_params"
 _DELTA = ("content", "role", "function_call", "tool_calls", "audio")
 _WRITTEN = {
     *_DELTA,
@@ -130,7 +131,7 @@ class LiteLLMAdapter:
             shown = list(adapter.event(item))
             if len(shown) != 1 or shown[0] is not item:
                 for other in shown:
-                    _whole(other)
+                    _dated(_whole(other), item)
             return shown
         if isinstance(item, bytes | bytearray | str):
             return self._raw(item)
@@ -235,7 +236,10 @@ class LiteLLMAdapter:
         return raw.decode("utf-8", "replace") if self._texts else raw
 
     def _released(self, end: End) -> list[Any]:
-        return [self.framed(shown) for adapter in self._adapters.values() for shown in adapter.end(end)]
+        released = [shown for adapter in self._adapters.values() for shown in adapter.end(end)]
+        for shown in released:
+            _dated(shown, self.last)
+        return [self.framed(shown) for shown in released]
 
 
 def _dumped(event: Any) -> str:
@@ -269,12 +273,26 @@ def _copied(event: Any) -> Any:
 def _whole(event: Any) -> Any:
     """Give the choices of a chunk made anew the fields that LiteLLM reads unasked."""
     for choice in getattr(event, "choices", None) or ():
-        delta = getattr(choice, "delta", None)
-        if delta is not None and not hasattr(delta, "content"):
-            own = {name for name, value in fields(delta).items() if value is not None}
+        delta = fields(choice).get("delta")
+        if delta is None:
+            continue
+        held = fields(delta)  # to ask for attributes takes longer
+        if "content" not in held and not hasattr(delta, "content"):
+            own = {name for name, value in held.items() if value is not None}
             if own and own.isdisjoint(_WRITTEN):
                 delta.provider_specific_fields = {}  # else the proxy takes it for one with content alone
             for name in _DELTA:
                 if not hasattr(delta, name):
                     setattr(delta, name, None)
     return event
+
+
+def _dated(chunk: Any, last: Any) -> None:
+    """Date a chunk made anew like the last one that came: LiteLLM builds answers in the order of dates."""
+    own = getattr(chunk, "__pydantic_private__", None)
+    latest = getattr(last, "__pydantic_private__", None)
+    if not own or not latest or own.get(_HIDDEN) is latest.get(_HIDDEN):
+        return
+    notes, others = own.get(_HIDDEN), latest.get(_HIDDEN)
+    if is_dict(notes) and is_dict(others) and "created_at" in notes and "created_at" in others:
+        own[_HIDDEN] = {**notes, "created_at": others["created_at"]}

@@ -54,12 +54,13 @@ class Withheld(Transformer):
 WITHHELD = Withheld()
 
 
-def ending(first: Any, last: Any, blocks: Iterable[int], choices: int) -> list[Any]:
+def ending(first: Any, last: Any, shown: Any, blocks: Iterable[int], choices: int) -> list[Any]:
     """Make the events that end a stream.
 
     Args:
         first: the first event of the stream.
         last: the event that was blocked.
+        shown: the event that came out last.
         blocks: the indices of the blocks of a message that are open.
         choices: how many choices were asked for.
     """
@@ -75,7 +76,7 @@ def ending(first: Any, last: Any, blocks: Iterable[int], choices: int) -> list[A
         }
         return [{**kept, "candidates": [closed]}]
     if text_of(last, "type").startswith("response."):
-        return _response(first, own)
+        return _response(first, fields(shown))
     if text_of(first, "type") == "message_start":
         stops = [{"type": "content_block_stop", "index": index} for index in sorted(blocks)]
         delta = {"stop_reason": "refusal", "stop_sequence": None}
@@ -95,11 +96,11 @@ def _choices(last: Any, own: Mapping[str, Any], count: int) -> Any:
     return only(last, {**kept, "choices": closed})
 
 
-def _response(first: Any, own: Mapping[str, Any]) -> list[Any]:
+def _response(first: Any, shown: Mapping[str, Any]) -> list[Any]:
     response = fields(first).get("response")
     if not has_fields(response):
         return []
-    number = own.get("sequence_number")
+    number = shown.get("sequence_number")
     said: dict[str, Any] = {
         "type": "response.incomplete",
         "sequence_number": number + 1 if isinstance(number, int) else 0,

@@ -23,6 +23,7 @@ from streamguard import Transformer
 from streamguard.adapting import ReasoningPolicy, Settings, ToolArgsPolicy, guard_events
 from streamguard.session import FindingHandler, StreamGuardError
 from streamguard_litellm.adapter import LiteLLMAdapter
+from streamguard_litellm.assembled import choices_asked_for
 from streamguard_litellm.blocked import ending
 from streamguard_litellm.details import details_of
 from streamguard_litellm.errors import guard_error_in_place
@@ -59,15 +60,16 @@ class _Hooks:
         settings = for_call(self._options.settings, request_data)
         adapter = LiteLLMAdapter(settings, response)
         events = guard_events(response, adapter)
-        several = _choices(request_data) > 1
+        several = choices_asked_for(request_data) > 1
+        event: Any = None
         try:
             async for event in events:
                 if several and getattr(event, "object", None) == "text_completion":
                     raise BadRequestError(_MIXED, request_data.get("model"), "streamguard")
                 yield event
         except StreamGuardError:
-            for event in _ending(adapter, request_data):
-                yield event
+            for last in _ending(adapter, event, request_data):
+                yield last
         except Exception as error:
             guard_error_in_place(error, settings)
             raise
@@ -285,13 +287,7 @@ def _marked(response: Any) -> Any:
     return response
 
 
-def _choices(request: Mapping[str, Any]) -> int:
-    """Return how many choices a request asks for; a completion has some for each prompt."""
-    count, prompt = request.get("n"), request.get("prompt")
-    prompts = len(prompt) if is_list(prompt) and not all(isinstance(token, int) for token in prompt) else 1
-    return (count if isinstance(count, int) and count > 0 else 1) * prompts
-
-
-def _ending(adapter: LiteLLMAdapter, request: Mapping[str, Any]) -> list[Any]:
-    count = _choices(request)
-    return [adapter.framed(event) for event in ending(adapter.first, adapter.last, adapter.blocks, count)]
+def _ending(adapter: LiteLLMAdapter, shown: Any, request: Mapping[str, Any]) -> list[Any]:
+    count = choices_asked_for(request)
+    events = ending(adapter.first, adapter.last, shown, adapter.blocks, count)
+    return [adapter.framed(event) for event in events]

@@ -13,6 +13,7 @@ from threading import Lock, RLock
 from typing import Any, Self
 from weakref import WeakValueDictionary
 
+from streamguard_litellm.assembled import answers_of
 from streamguard_litellm.logs import ANSWERS, guard_detail, guard_result
 from streamguard_litellm.options import Options
 
@@ -41,6 +42,7 @@ class CallDetails(dict[str, Any]):
     def guard(self, options: Options) -> None:
         """Guard what there is and what will be written, by these options too."""
         with self._lock:
+            options = answers_of(self._source, options)
             if options not in self._guards:
                 self._guards = (*self._guards, options)
                 for name, value in self.items():
@@ -55,7 +57,7 @@ class CallDetails(dict[str, Any]):
         for name, answer in self._answers:
             if answer is result:
                 return self.get(name)
-        return guard_result(result, options, piece=bool(self.get("stream")))
+        return guard_result(result, answers_of(self._source, options), piece=bool(self.get("stream")))
 
     def __setitem__(self, name: str, value: Any, /) -> None:
         with self._lock:

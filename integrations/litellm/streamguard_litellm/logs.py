@@ -17,9 +17,10 @@ from streamguard_openai.texts import is_kept
 from streamguard import End
 from streamguard.adapting import LeafPolicy, Path, Settings, guard_object
 from streamguard.session import StreamGuardError
+from streamguard_litellm.assembled import answers_of, with_reasons, without_doubtful_reasons
 from streamguard_litellm.blocked import WITHHELD
 from streamguard_litellm.errors import guard_error_in_place
-from streamguard_litellm.options import Options
+from streamguard_litellm.options import Answers, Options
 from streamguard_litellm.sealed import unsealed
 from streamguard_litellm.whole import guard_any
 
@@ -28,7 +29,7 @@ __all__ = ["ANSWERS", "guard_answer", "guard_detail", "guard_in_place", "guard_r
 ANSWERS = ("async_complete_streaming_response", "complete_streaming_response", "complete_response")
 """The details that are the answer as it was assembled."""
 
-_FAILURES = ("error_str", "error_information")
+_FAILURES = ("error_str", "error_information", "response_cost_failure_debug_info")
 _OWN = frozenset({"api_key", "standard_callback_dynamic_params", "user"})  # of those who are to be logged in
 _BODY = ("contents", "extra_body", "input", "instructions", "messages", "prompt", "suffix", "system", "tools")
 
@@ -38,19 +39,23 @@ def guard_detail(name: str, value: Any, options: Options) -> Any:
     if value is None:
         return None
     if name in ANSWERS:
-        return guard_answer(value, options.silent)
+        return _answer(value, options)
     if (guard := _TABLES.get(name)) is not None:
         return guard(value, options) if is_dict(value) else value
     match name, value:
         case "original_response", _:
-            return _original(value, options.silent)
+            return _original(value, options)
         case "served_output_texts", _:
-            return _leaves(value, options.silent)
+            return _leaves(
+                value, _withheld(options.silent) if options.answers is Answers.MIXED else options.silent
+            )
         case "exception", Exception():
             guard_error_in_place(value, options.silent)
             return value
         case "traceback_exception", str():
             return _text(value, options.silent)
+        case "response_cost_failure_debug_information", _:
+            return _leaves(value, options.silent)
         case _, str() | list() | dict() if options.inputs and name not in _OWN and not is_kept((name,)):
             return _leaves(value, options.silent)
         case _:
@@ -64,7 +69,26 @@ def guard_answer(answer: Any, settings: Settings) -> Any:
     try:
         return guard_any(answer, settings)
     except StreamGuardError:
-        return guard_any(answer, replace(settings, guard=WITHHELD, tool_guard=None))
+        return guard_any(answer, _withheld(settings))
+
+
+def _answer(answer: Any, options: Options) -> Any:
+    """Guard an answer, by how it came."""
+    settings = options.silent
+    if options.answers is Answers.MIXED:
+        return guard_answer(answer, _withheld(settings))
+    if options.answers is Answers.WHOLE:
+        return guard_answer(answer, settings)
+    cut = without_doubtful_reasons(answer)
+    safe = guard_answer(cut, settings)
+    if safe is cut:
+        return answer
+    return safe if cut is answer else with_reasons(safe, answer)
+
+
+def _withheld(settings: Settings) -> Settings:
+    """The settings by which no text is left."""
+    return replace(settings, guard=WITHHELD, tool_guard=None)
 
 
 def guard_result(result: Any, options: Options, *, piece: bool) -> Any:
@@ -73,12 +97,12 @@ def guard_result(result: Any, options: Options, *, piece: bool) -> Any:
     Some loggers get every piece of a stream, when they come and not in order. A piece of a secret
     is no secret, so a piece loses its text; the whole comes to them, guarded, among the details.
     """
-    settings = options.silent
-    return guard_answer(result, replace(settings, guard=WITHHELD, tool_guard=None) if piece else settings)
+    return guard_answer(result, _withheld(options.silent)) if piece else _answer(result, options)
 
 
 def guard_in_place(kwargs: dict[str, Any], options: Options) -> None:
     """Guard the details of a call where they stand: where LiteLLM has no hook before loggers."""
+    options = answers_of(kwargs, options)
     for name, value in list(kwargs.items()):
         if (safe := guard_detail(name, value, options)) is not value:
             kwargs[name] = safe
@@ -87,7 +111,7 @@ def guard_in_place(kwargs: dict[str, Any], options: Options) -> None:
 def _standard(standard: dict[str, Any], options: Options) -> dict[str, Any]:
     names = (*_FAILURES, "messages", "model_parameters") if options.inputs else _FAILURES
     safe = _with_leaves(standard, names, options)
-    return _with(safe, {"response": guard_answer(safe.get("response"), options.silent)})
+    return _with(safe, {"response": _answer(safe.get("response"), options)})
 
 
 def _params(params: dict[str, Any], options: Options) -> dict[str, Any]:
@@ -129,16 +153,22 @@ _TABLES = {
 }
 
 
-def _original(answer: Any, settings: Settings) -> Any:
-    """Guard what the provider has sent: mostly JSON, in a text."""
+def _original(answer: Any, options: Options) -> Any:
+    """Guard what the provider has sent: mostly JSON, in a text. What is still to come is not shown."""
     if not isinstance(answer, str):
-        return guard_answer(answer, settings)
+        return _answer(answer, options) if _is_data(answer) else None
     try:
         parsed = json.loads(answer)
     except ValueError:
-        return _text(answer, settings)
-    safe = guard_answer(parsed, settings)
+        return _text(
+            answer, _withheld(options.silent) if options.answers is Answers.MIXED else options.silent
+        )
+    safe = _answer(parsed, options)
     return answer if safe is parsed else json.dumps(safe, ensure_ascii=False)
+
+
+def _is_data(value: Any) -> bool:
+    return isinstance(value, dict | list) or callable(getattr(value, "model_dump", None))
 
 
 def _text(text: str, settings: Settings) -> str:

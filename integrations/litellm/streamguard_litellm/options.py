@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from enum import Enum
 from pathlib import Path
 from typing import Any, cast
 
@@ -13,7 +14,7 @@ from streamguard.adapting import Settings
 from streamguard.policy import load_policy, parse_policy
 from streamguard.session import StreamGuardError
 
-__all__ = ["GuardrailConfigError", "Options", "read_options"]
+__all__ = ["Answers", "GuardrailConfigError", "Options", "read_options"]
 
 _NAMES = ("policy", "tool_args", "reasoning", "logs", "inputs")
 
@@ -25,6 +26,16 @@ class GuardrailConfigError(StreamGuardError):
     """
 
 
+class Answers(Enum):
+    """How the answer of a call came that loggers get whole."""
+
+    WHOLE = "whole"
+    JOINED = "joined"
+    """LiteLLM has put it together from a stream."""
+    MIXED = "mixed"
+    """So it has, and of several choices: nothing in it can be guarded."""
+
+
 @dataclass(frozen=True, slots=True)
 class Options:
     """How a callback guards.
@@ -33,11 +44,17 @@ class Options:
         settings: what every text goes through.
         logs: what loggers receive is guarded too.
         inputs: of what loggers receive also the request is guarded.
+        answers: how the answers came, where it is known of which call they are.
     """
 
     settings: Settings
     logs: bool = True
     inputs: bool = True
+    answers: Answers = Answers.WHOLE
+
+    def answering(self, answers: Answers) -> Options:
+        """The same for answers that came like this."""
+        return replace(self, answers=answers)
 
     @property
     def silent(self) -> Settings:

@@ -34,9 +34,9 @@ class ThinkingChatAdapter(ChatAdapter):
         self._sealed = settings
         self._unchanged: dict[Path, Unchanged] = {}
 
-    def _inside(self, chunk: Any, place: Any, key: Path, value: Any) -> tuple[Any, bool]:
+    def _inside(self, chunk: Any, choice: Any, key: Path, value: Any) -> tuple[Any, bool]:
         value = unsealed(value, self._sealed)
-        new, wrote = super()._inside(chunk, place, key, value)
+        new, wrote = super()._inside(chunk, choice, key, value)
         if key[-1] == _BLOCKS and is_sequence(value):
             new = self._signed(key, value, new)
             wrote = wrote or any(map(_signature, value))

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from streamguard_anthropic import guard_response as guard_message
 from streamguard_google import guard_response as guard_content
-from streamguard_openai.shapes import fields, has_fields, is_dict, is_list, text_of
+from streamguard_openai.shapes import DROPPED, fields, has_fields, is_list, text_of, with_fields
 from streamguard_openai.whole import guard_whole
 
 from streamguard import Transformer
@@ -78,9 +78,9 @@ def guard_any(response: Any, settings: Settings) -> Any:
     if safe is response:
         return response
     without_signatures(response, safe)
-    hidden = getattr(safe, "_hidden_params", None)
-    if is_dict(hidden) and hidden.keys() & _RAW:
-        safe._hidden_params = {name: value for name, value in hidden.items() if name not in _RAW}
+    hidden = getattr(safe, "_hidden_params", None)  # a dictionary or an object
+    if raw := fields(hidden).keys() & _RAW:
+        safe._hidden_params = with_fields(hidden, dict.fromkeys(raw, DROPPED))
     return safe
 
 

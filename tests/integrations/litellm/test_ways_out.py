@@ -267,6 +267,24 @@ async def test_raw_attributes_of_streams(upstream: Upstream) -> None:
         assert not hasattr(stream, name)
 
 
+@pytest.mark.parametrize("way", ["async", "sync"])
+@pytest.mark.parametrize("provider", ["text-completion-openai", "openai"])
+async def test_notes_of_a_whole_completion_do_not_repeat_it(
+    upstream: Upstream, provider: str, way: str
+) -> None:
+    canary = Canary(("notes", provider, way))
+    prompt = upstream.say(Script(content=canary.text))
+    asked = {"model": f"{provider}/gpt-3.5-turbo-instruct", "api_key": "k", "api_base": f"{upstream.url}/v1"}
+    if way == "sync":
+        raw = litellm.text_completion(**asked, prompt=prompt)
+    else:
+        raw = await litellm.atext_completion(**asked, prompt=prompt)
+    safe = guard_stream(raw, GUARD)
+    assert safe.choices[0].text == GUARD.scrub(canary.text)
+    assert not canary.seen_in([repr(safe), repr(vars(safe)), repr(safe._hidden_params)])
+    assert safe._hidden_params is not None
+
+
 def frame(data: str, *lines: str) -> bytes:
     return "".join(f"{line}\n" for line in (*lines, f"data: {data}", "")).encode()
 
