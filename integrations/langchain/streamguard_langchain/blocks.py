@@ -21,7 +21,7 @@ from streamguard_langchain.places import Key
 from streamguard_langchain.settings import block_role, is_tool_block, role_of
 from streamguard_langchain.shapes import is_dict
 
-__all__ = ["Blocks", "is_named", "kind_of"]
+__all__ = ["Blocks", "is_main", "is_named", "kind_of"]
 
 Name = str | int
 
@@ -109,7 +109,7 @@ class Blocks:
             StreamGuardError: the lane has left this block for another.
         """
         block, path = key[1], key[2:]
-        if not _is_main(path):
+        if not is_main(path):
             return key
         whole = self._texts.get(block, block)
         lane: Key = ("content",) if whole == _PLAIN else ("content", whole, *(path or ("text",)))
@@ -147,7 +147,7 @@ class Blocks:
         return name if name not in self._after else f"{name}{len(self._after)}"
 
 
-def _is_main(path: Key) -> bool:
+def is_main(path: Key) -> bool:
     """Tell whether the way in a block leads to what the block says, not to what is said about it."""
     if path in ((), ("text",), ("refusal",)):
         return True

@@ -16,11 +16,12 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from langchain_core.messages import AIMessageChunk
+from langchain_core.messages import AIMessageChunk, BaseMessage
 from langchain_core.outputs import ChatGenerationChunk
+from langchain_core.utils._merge import merge_dicts
 
 from streamguard import End
-from streamguard_langchain.messages import changed_parts, with_message, with_parts
+from streamguard_langchain.messages import EXTRAS, FIELDS, changed_parts, declared, with_message, with_parts
 from streamguard_langchain.places import grafted
 from streamguard_langchain.settings import Settings, end_of_stream, reason_of
 from streamguard_langchain.shapes import is_dict
@@ -132,7 +133,7 @@ class ChunkGuard:
                 if field not in parts:
                     parts[field] = value
                 elif is_dict(value):
-                    parts[field] = {**parts[field], **value}
+                    parts[field] = merge_dicts(parts[field], value)
                 else:
                     parts[field] += value
         return [_tail(parts, self._last) for parts in held.values() if self._last is not None]
@@ -149,36 +150,44 @@ def _has_text(message: Any) -> bool:
 
 def _split(chunk: ChatGenerationChunk) -> tuple[ChatGenerationChunk, ChatGenerationChunk]:
     """Make two chunks of one: what has its texts, and what says how the response ended."""
-    message: Any = chunk.message
-    metadata = message.response_metadata
-    known: dict[str, Any] = {"usage_metadata": None, "chunk_position": None}
-    text: Any = copy.copy(message)
-    for name, value in known.items():
-        if name in vars(message):
-            vars(text)[name] = value
-    vars(text)["response_metadata"] = {name: metadata[name] for name in _CARRIED if name in metadata}
-    last: Any = copy.copy(message)
-    empty: dict[str, Any] = {
-        "content": "" if isinstance(message.content, str) else [],
-        "additional_kwargs": {},
-    }
-    for name in ("tool_call_chunks", "tool_calls", "invalid_tool_calls"):
-        if name in vars(message):
-            empty[name] = []
-    for name, value in empty.items():
-        vars(last)[name] = value
-    if message.__pydantic_extra__:
-        object.__setattr__(last, "__pydantic_extra__", {})
+    text, last = _unended(chunk.message), _wordless(chunk.message)
     return with_message(chunk, text, None), with_message(chunk, last, chunk.generation_info)
 
 
 def _tail(parts: dict[str, Any], last: ChatGenerationChunk) -> ChatGenerationChunk:
     """Make a chunk of held parts that belongs to the same message as the last one."""
-    message: Any = last.message
+    own = parts.pop(FIELDS, {})
+    message = with_parts(_unended(_wordless(last.message)), {**parts, **own})
+    return with_message(last, message, None)
+
+
+def _unended(message: BaseMessage) -> BaseMessage:
+    """Copy a chunk's message without what it says of the response: that would be doubled."""
+    made = copy.copy(message)
+    parts = vars(made)
     metadata = message.response_metadata
-    parts.setdefault("content", "" if isinstance(message.content, str) else [])
-    kept = {name: metadata[name] for name in _CARRIED if name in metadata}
-    return ChatGenerationChunk(message=type(message)(**parts, id=message.id, response_metadata=kept))
+    parts["response_metadata"] = {name: metadata[name] for name in _CARRIED if name in metadata}
+    for name in ("usage_metadata", "chunk_position"):
+        if name in parts:
+            parts[name] = None
+    return made
+
+
+def _wordless(message: BaseMessage) -> BaseMessage:
+    """Copy a chunk's message without its texts."""
+    made = copy.copy(message)
+    parts = vars(made)
+    parts["content"] = "" if isinstance(message.content, str) else []
+    parts["additional_kwargs"] = {}
+    for name in ("tool_call_chunks", "tool_calls", "invalid_tool_calls"):
+        if name in parts:
+            parts[name] = []
+    for name in declared(type(message)):
+        if isinstance(parts.get(name), str):
+            parts[name] = ""
+    if message.__pydantic_extra__:
+        object.__setattr__(made, EXTRAS, {})
+    return made
 
 
 def _with_text(chunk: ChatGenerationChunk, text: str) -> ChatGenerationChunk:

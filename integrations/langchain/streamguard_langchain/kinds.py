@@ -10,7 +10,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["is_identifier", "is_kept_in"]
+from streamguard_langchain.shapes import is_dict, is_list
+
+__all__ = ["comes_whole", "is_identifier", "is_kept_in", "is_opaque", "is_repeated"]
 
 _KNOWN = re.compile(
     r"text|image|image_url|audio|video|file|document|refusal|reasoning|thinking|redacted_thinking|citation"
@@ -21,6 +23,10 @@ _KNOWN = re.compile(
     r"|[a-z]+-(?:delta|fields)"
 )
 _NAMED = re.compile(r"reasoning|function|message|[a-z_]*_(?:call|call_chunk|call_output|use|result)")
+_WHOLE = re.compile(
+    r"(?!function_call$)[a-z_]+_(?:call|call_output|result|output|error|citation|location|path|list_tools"
+    r"|approval_request)|citation"
+)
 _MEDIA = frozenset(
     {"audio", "base64", "document", "file", "image", "input_audio", "input_image", "media", "video"}
 )
@@ -48,12 +54,37 @@ _IDENTIFIERS = frozenset(
         "type",
     }
 )
+_REPEATED = frozenset({"id", "index", "model_provider", "output_version", "role", "type"})
+_OPAQUE = re.compile(r"[\w+/=-]*", re.ASCII)
 _CALLS = frozenset({"function", "function_call", "tool_calls"})
 
 
 def is_identifier(name: str) -> bool:
     """Tell whether a field of this name comes in one piece: an identifier, a kind, a version."""
     return name in _IDENTIFIERS or name.endswith("_id")
+
+
+def comes_whole(kind: object) -> bool:
+    """Tell whether a block of this kind comes in one piece: what servers call, what tools return, citations.
+
+    Providers give these when they are done, with fields that only one piece may have: LangChain joins
+    what a second one says of `status` or `tool_call_id`, and cannot read one that has no `id`.
+    """
+    return isinstance(kind, str) and _WHOLE.fullmatch(kind) is not None
+
+
+def is_repeated(name: str) -> bool:
+    """Tell whether each chunk says all of a field of this name; LangChain joins what others say."""
+    return name in _REPEATED
+
+
+def is_opaque(value: object) -> bool:
+    """Tell whether a value has the form of signatures and of encrypted data, which nobody can read."""
+    if is_dict(value):
+        return all(is_opaque(item) for item in value.values())
+    if is_list(value):
+        return all(is_opaque(item) for item in value)
+    return not isinstance(value, str) or _OPAQUE.fullmatch(value) is not None
 
 
 def is_kept_in(block: Mapping[str, Any], name: str, where: tuple[object, ...] = ()) -> bool:

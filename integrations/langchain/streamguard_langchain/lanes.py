@@ -56,7 +56,7 @@ class PlacedLanes(Lanes):
         Raises:
             StreamGuardError: two blocks that are one text take turns.
         """
-        lane = self.blocks.lane(key, text) if key[0] == "content" else key
+        lane = self.lane(key, text)
         shown = ""
         if text:
             self._enter(lane, key, place)
@@ -64,6 +64,10 @@ class PlacedLanes(Lanes):
         if end is not None and lane in self.places:
             shown += self._rest(lane, end)
         return shown
+
+    def lane(self, key: Key, text: str = "") -> Key:
+        """Name the lane of a text; `text` is what it is to be fed."""
+        return self.blocks.lane(key, text) if key[0] == "content" else key
 
     def close(self, lane: Key, end: End) -> list[Piece]:
         """Close a lane of a response that ends like this; return what it held, and where that stood."""

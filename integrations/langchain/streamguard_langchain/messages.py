@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, TypeVar, cast
 
 from langchain_core.messages import AIMessageChunk, BaseMessage
@@ -20,7 +21,10 @@ from streamguard_langchain.settings import Settings, end_of, reason_of
 from streamguard_langchain.texts import Texts
 
 __all__ = [
+    "EXTRAS",
+    "FIELDS",
     "changed_parts",
+    "declared",
     "guard_generation",
     "guard_llm_result",
     "guard_message",
@@ -31,6 +35,8 @@ __all__ = [
 
 EXTRAS = "__pydantic_extra__"
 """Among the changes of a message: the fields that LangChain does not know."""
+FIELDS = "fields"
+"""Begins the lanes of the fields that a message's own class declares."""
 
 M = TypeVar("M", bound=BaseMessage)
 G = TypeVar("G", bound=ChatGeneration)
@@ -144,6 +150,11 @@ def changed_parts(message: BaseMessage, texts: Texts, end: End | None, *, whole:
         _note(
             changes, "response_metadata", message.response_metadata, texts.metadata(message.response_metadata)
         )
+    names = declared(type(message))
+    if names:
+        own = {name: vars(message)[name] for name in names if name in vars(message)}
+        fields = texts.fields(own, (FIELDS,), end, whole=whole)
+        changes.update({name: None if Texts.dropped(new) else new for name, new in fields.items()})
     extras = message.__pydantic_extra__
     if extras:
         _note(changes, EXTRAS, extras, texts.extras(extras))
@@ -173,6 +184,13 @@ def with_message(generation: G, message: BaseMessage, info: Mapping[str, Any] | 
         text=message.content if isinstance(message.content, str) else ChatGeneration(message=message).text,
     )
     return made
+
+
+@cache
+def declared(kind: type[BaseMessage]) -> frozenset[str]:
+    """The fields that a class of messages has beyond those of the one of LangChain it is made of."""
+    known = next(base for base in kind.__mro__ if base.__module__.startswith("langchain_core."))
+    return frozenset(kind.model_fields) - frozenset(cast("type[BaseMessage]", known).model_fields)
 
 
 def _note(changes: dict[str, Any], name: str, old: object, new: object) -> None:

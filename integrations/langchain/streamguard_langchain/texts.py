@@ -14,18 +14,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from streamguard import End
+from streamguard import End, StreamGuardError
 from streamguard.adapting import JsonLane, Unchanged, guard_object
-from streamguard_langchain.blocks import kind_of
+from streamguard_langchain.blocks import is_main, kind_of
 from streamguard_langchain.free import FreeData
-from streamguard_langchain.kinds import is_identifier, is_kept_in
+from streamguard_langchain.kinds import comes_whole, is_kept_in, is_opaque, is_repeated
 from streamguard_langchain.lanes import PlacedLanes
 from streamguard_langchain.places import Key, Place, appended, grafted
 from streamguard_langchain.settings import (
     Role,
     Settings,
     block_role,
-    is_kept,
     is_sealed,
     role_of,
 )
@@ -34,13 +33,15 @@ from streamguard_langchain.shapes import index_of, is_dict, is_list
 __all__ = ["Texts", "is_signed", "unsigned"]
 
 _SIGNATURES = ("signature", "thought_signature")
+_LANGCHAINS = frozenset({"model_provider", "output_version"})  # metadata that no provider writes
 _DROPPED: Any = object()
+_PIECE = "*"  # names the items of a list that have no index, but a text: these come in pieces
 
 
 class Texts:
     """The texts of one response. *Memory*: that of their lanes."""
 
-    __slots__ = ("_answering", "_count", "_guards", "_settings", "_unchanged", "lanes", "plain")
+    __slots__ = ("_answering", "_count", "_guards", "_settings", "_unchanged", "_whole", "lanes", "plain")
 
     def __init__(self, settings: Settings, *, json_content: bool = False, apart: bool = False) -> None:
         """Begin a response.
@@ -63,6 +64,7 @@ class Texts:
         }
         self._answering: set[Key] = set()  # the calls whose arguments are a structured output
         self._unchanged: dict[Key, Unchanged] = {}
+        self._whole: set[Key] = set()  # the texts of content that have come whole
         self._count = 0
 
     def content(self, content: Any, end: End | None, *, whole: bool = False) -> Any:
@@ -72,7 +74,9 @@ class Texts:
         self.plain = None
         news: list[Any] = []
         for position, block in enumerate(content):
-            name = self.lanes.blocks.begin(position if whole else index_of(block), kind_of(block))
+            kind = kind_of(block)
+            name = position if whole else index_of(block)
+            name = self.lanes.blocks.begin(self._next() if name is None and comes_whole(kind) else name, kind)
             new = self._block(("content", name), block, (content, (position,)))
             for place, text in self.lanes.before():
                 news = appended(news, place[1], text) if whole else [*news, *grafted(place, text)]
@@ -95,12 +99,12 @@ class Texts:
         """Guard `additional_kwargs`; return the fields that change."""
         changes: dict[str, Any] = {}
         for name, value in values.items():
-            if value is None or is_sealed(name):
+            if value is None or (is_sealed(name) and is_opaque(value)):
                 continue
             if name.startswith("logprobs"):  # they repeat the text
                 changes[name] = _DROPPED
                 continue
-            if is_identifier(name) and isinstance(value, str):
+            if is_repeated(name) and isinstance(value, str):
                 new = self.leaves(name, value)
                 if new is not value:
                     changes[name] = new
@@ -133,13 +137,14 @@ class Texts:
 
     def metadata(self, metadata: Mapping[str, Any]) -> Mapping[str, Any]:
         """Guard metadata, leaf by leaf. Log probabilities repeat the text: they are dropped."""
-        if all(is_kept(name) or not isinstance(value, str | dict | list) for name, value in metadata.items()):
+        if metadata.keys() <= _LANGCHAINS:
             return metadata
         result: dict[str, Any] = {}
         for name, value in metadata.items():
             if name.startswith("logprobs") and value is not None:
                 continue
-            result[name] = value if is_kept(name) else self.leaves(name, value)
+            kept = name in _LANGCHAINS or (is_sealed(name) and is_opaque(value))
+            result[name] = value if kept else self.leaves(name, value)
         same = len(result) == len(metadata) and all(result[name] is metadata[name] for name in result)
         return metadata if same else result
 
@@ -166,23 +171,24 @@ class Texts:
             return self.text(key, place, block, "text", None)
         if not is_dict(block):
             return block
-        role = block_role(block.get("type"))
-        if role == "reasoning":
-            if self._settings.reasoning == "drop":
-                return _DROPPED
-            return self._reasoning(key, block, place)
-        return self._walk(block, key, place, role, None)
+        kind = block.get("type")
+        role = block_role(kind)
+        if role == "reasoning" and self._settings.reasoning != "guard":
+            return block if self._settings.reasoning == "keep" else _DROPPED
+        return self._walk(block, key, place, role, End.COMPLETE if comes_whole(kind) else None)
 
-    def _reasoning(self, key: Key, block: dict[str, Any], place: Place) -> Any:
+    def _signed(self, block: dict[str, Any], key: Key, place: Place) -> Any:
         """A signature closes the reasoning it stands for, and is valid for that alone."""
-        if self._settings.reasoning == "keep":
-            return block
-        if not is_signed(block):
-            return self._walk(block, key, place, "reasoning", None)
-        new = self._walk(block, key, place, "reasoning", End.COMPLETE)
-        self.lanes.blocks.sign()
+        full = block
+        for text in self._unchanged:  # what is held of a text that goes on in the signed block without a word
+            way = text[len(key) :]
+            if text[: len(key)] == key and self.lanes.pending(self.lanes.lane(text)):
+                full = _with_text(full, way)
+        new = self._dict(full, key, place, "reasoning", End.COMPLETE)
+        if key[0] == "content":
+            self.lanes.blocks.sign()
         same = all(same for text, same in self._unchanged.items() if text[: len(key)] == key)
-        return new if same else unsigned(new)
+        return (block if new == block else new) if same else unsigned(new)
 
     def _walk(
         self,
@@ -206,6 +212,20 @@ class Texts:
         if role in ("json", "tool", "answer") and key[-1] in ("args", "input", "arguments"):
             return self._arguments(value, role)
         role = self._call_role(key, value, role)
+        if role == "reasoning" and is_signed(value):
+            return self._signed(value, key, place)
+        return self._dict(value, key, place, role, end, whole=whole)
+
+    def _dict(
+        self,
+        value: dict[str, Any],
+        key: Key,
+        place: Place,
+        role: Role,
+        end: End | None,
+        *,
+        whole: bool = False,
+    ) -> Any:
         root, path = place
         invalid = value.get("type") == "invalid_tool_call"
         changes: dict[str, Any] = {}
@@ -215,13 +235,15 @@ class Texts:
             if name.startswith("logprobs"):
                 changes[name] = _DROPPED
                 continue
-            if is_identifier(name) and isinstance(item, str):
+            if is_repeated(name) and isinstance(item, str):
                 new = self.leaves(name, item)
                 if new is not item:
                     changes[name] = new
                 continue
-            lane = (*key, name)
-            new = self._walk(item, lane, (root, (*path, name)), role_of(name, role), end, whole=whole)
+            lane, ends = (*key, name), end
+            if key[-1] == _PIECE and not (name == "summary" or is_main((name,))):
+                lane, ends = (*key, self._next(), name), End.COMPLETE
+            new = self._walk(item, lane, (root, (*path, name)), role_of(name, role), ends, whole=whole)
             if new is not item:
                 changes[name] = new
         made = value
@@ -235,9 +257,11 @@ class Texts:
         root, path = place
         news: list[Any] = []
         for position, item in enumerate(items):
-            index = index_of(item)
-            part = self._next() if index is None else index  # what has no index is not merged: it is whole
+            index = None if is_dict(item) and comes_whole(item.get("type")) else index_of(item)
+            part: str | int = self._next() if index is None else index
             ends = end if index is not None or whole else End.COMPLETE
+            if index is None and ends is not end and key[0] != "content" and _is_piece(item):
+                part, ends = _PIECE, end
             news.append(self._walk(item, (*key, part), (root, (*path, position)), role, ends, whole=whole))
         return items if all(new is item for new, item in zip(news, items, strict=True)) else news
 
@@ -283,11 +307,15 @@ class Texts:
             end: how its lane ends with this text, even an empty one; `None` if it goes on.
 
         Raises:
-            StreamGuardError: two blocks that are one text take turns.
+            StreamGuardError: two blocks that are one text take turns, or a text that had come whole goes on.
         """
         policy = self._settings.policy(role)
         if policy != "guard":
             return text if policy == "keep" else ""
+        if end is not None and text and key[0] == "content" and role != "reasoning":
+            if key in self._whole:
+                raise StreamGuardError("a block that comes whole goes on; guard the models it is from")
+            self._whole.add(key)
         shown = self.lanes.say(key, place, text, self._guards[role], end)
         if role == "reasoning":
             same = self._unchanged.get(key)
@@ -298,14 +326,34 @@ class Texts:
 
 
 def is_signed(block: Mapping[str, Any]) -> bool:
-    """Tell whether a block of reasoning has a signature."""
-    extras = block.get("extras")
-    return any(block.get(name) or (is_dict(extras) and extras.get(name)) for name in _SIGNATURES)
+    """Tell whether a block of reasoning has a signature, itself or in a part of it."""
+    return any(block.get(name) for name in _SIGNATURES) or any(
+        is_dict(part) and is_signed(part) for part in block.values()
+    )
 
 
-def unsigned(block: dict[str, Any]) -> dict[str, Any]:
+def unsigned(block: Mapping[str, Any]) -> dict[str, Any]:
     """Copy a block of reasoning without its signature."""
-    made = {name: value for name, value in block.items() if name not in _SIGNATURES}
-    if is_dict(extras := block.get("extras")):
-        made["extras"] = {name: value for name, value in extras.items() if name not in _SIGNATURES}
-    return made
+    return {
+        name: unsigned(part) if is_dict(part) else part
+        for name, part in block.items()
+        if name not in _SIGNATURES
+    }
+
+
+def _is_piece(item: object) -> bool:
+    """Tell whether an item without an index may be a piece of a text, which LangChain joins to no other."""
+    if not is_dict(item) or comes_whole(item.get("type")):
+        return False
+    return any(name == "summary" or is_main((name,)) for name in item)
+
+
+def _with_text(block: dict[str, Any], way: Key) -> dict[str, Any]:
+    """Copy a block that has a text at the end of a way, if but an empty one."""
+    name, *rest = way
+    part = block.get(str(name))
+    if isinstance(name, int) or is_list(part):
+        return block
+    if rest:
+        return {**block, name: _with_text(part if is_dict(part) else {}, tuple(rest))}
+    return block if part is not None else {**block, name: ""}
