@@ -35,7 +35,7 @@ def guard_error(
     Returns:
         The error itself if neither it nor those it was raised from say anything the guard takes
         out, else an error of the same class, not raised yet. pydantic's `ValidationError`, which
-        quotes what did not fit, always comes back without that.
+        quotes what did not fit, always comes back without that. A group is made again of guarded errors.
     """
     if isinstance(error, StreamGuardError):
         return error
@@ -90,8 +90,13 @@ def _chain(error: BaseException) -> list[BaseException]:
         link = todo.pop()
         if link is not None and not any(link is known for known in chain):
             chain.append(link)
-            todo += (link.__cause__, link.__context__)
+            todo += (link.__cause__, link.__context__, *_inside(link))
     return chain
+
+
+def _inside(error: BaseException) -> tuple[BaseException, ...]:
+    """The errors of a group."""
+    return getattr(error, "exceptions", ()) if isinstance(error, BaseExceptionGroup) else ()
 
 
 def _speaks(error: BaseException, guard: Transformer) -> bool:
@@ -118,6 +123,8 @@ class _Made:
         self._pairs: list[tuple[str, str]] = []
 
     def of(self, error: Exception) -> Exception:
+        if _inside(error):
+            return self._group(error)
         attributes = dict(vars(error))
         for name, value in _values(error):
             if isinstance(value, str):
@@ -146,6 +153,14 @@ class _Made:
                 raise ValueError  # it keeps its text elsewhere
         except Exception:
             return _withheld(error, self._guard)
+        return made
+
+    def _group(self, group: Any) -> Exception:
+        """Make a group again, of a plain kind: what one of another kind has besides may be anything."""
+        inside = [guard_error(each, self._guard, on_finding=self._on_finding) for each in group.exceptions]
+        made = ExceptionGroup(self._text(group.message), inside)
+        for note in _notes(group):
+            made.add_note(self._text(note))
         return made
 
     def _replaced(self, text: str) -> str:

@@ -125,6 +125,24 @@ def test_what_cannot_be_made_again_keeps_its_class() -> None:
     assert TOKEN not in shown(made)
 
 
+def test_a_group_is_made_again_of_guarded_errors() -> None:
+    class Answer(pydantic.BaseModel):
+        n: int
+
+    with pytest.raises(pydantic.ValidationError) as caught:
+        Answer.model_validate({"n": TOKEN})
+    group = ExceptionGroup(f"bad {TOKEN}", [caught.value, ExceptionGroup("more", [failed(), KeyError("x")])])
+    group.add_note(f"in {TOKEN}")
+    made: Any = guard_error(raised(group), GUARD)
+    assert [type(each) for each in made.exceptions] == [pydantic.ValidationError, ExceptionGroup]
+    assert [type(each) for each in made.exceptions[1].exceptions] == [APIError, KeyError]
+    assert TOKEN not in shown(made)
+    assert all(TOKEN not in shown(each) for each in (*made.exceptions, *made.exceptions[1].exceptions))
+    assert TOKEN not in repr(made.exceptions[0].errors())
+    plain = ExceptionGroup("two", [KeyError("x"), ValueError("y")])
+    assert guard_error(plain, GUARD) is plain
+
+
 def test_a_response_of_another_kind_is_left_out() -> None:
     class Response:
         content = json.dumps(BODY).encode()
