@@ -96,7 +96,8 @@ def _chain(error: BaseException) -> list[BaseException]:
 
 def _inside(error: BaseException) -> tuple[BaseException, ...]:
     """The errors of a group."""
-    return getattr(error, "exceptions", ()) if isinstance(error, BaseExceptionGroup) else ()
+    inside: Any = getattr(error, "exceptions", ())
+    return inside if isinstance(error, BaseExceptionGroup) else ()
 
 
 def _speaks(error: BaseException, guard: Transformer) -> bool:
