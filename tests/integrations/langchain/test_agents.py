@@ -305,11 +305,16 @@ def test_a_structured_response_is_guarded_where_arguments_are_kept(tools: list[A
     assert leaks(state) == set()
 
 
-@pytest.mark.parametrize("options", [{}, {"tool_args": "guard"}, {"tool_args": "drop", "reasoning": "drop"}])
-@pytest.mark.parametrize("source", [*SOURCES, "plain"])
+# Where blocks are LangChain's own, it puts the state of a call into its block, behind the guard: an
+# answer whose arguments are dropped is changed once more then.
+CASES = [
+    *((source, options) for source in (*SOURCES, "plain") for options in ({}, {"tool_args": "guard"})),
+    *((source, {"tool_args": "drop", "reasoning": "drop"}) for source in SOURCES if source != "openai-v1"),
+]
+
+
+@pytest.mark.parametrize(("source", "options"), CASES)
 def test_an_answer_that_was_guarded_is_not_taken_for_a_raw_one(source: str, options: Any) -> None:
-    if source == "openai-v1" and options.get("tool_args") == "drop":
-        pytest.skip("of a call of a tool LangChain writes the status into the block anew")
     made: dict[str, Callable[[], Any]] = {
         **SOURCES,
         "plain": lambda: openai_model(plain_completion),
