@@ -32,7 +32,7 @@ from streamguard_langchain.shapes import index_of, is_dict, is_list
 
 __all__ = ["Texts", "is_signed", "unsigned"]
 
-_SIGNATURES = ("signature", "thought_signature")
+_SIGNATURES = frozenset({"signature", "thought_signature"})
 _LANGCHAINS = frozenset({"model_provider", "output_version"})  # metadata that no provider writes
 _DROPPED: Any = object()
 _PIECE = "*"  # names the items of a list that have no index, but a text: these come in pieces
@@ -175,7 +175,8 @@ class Texts:
         role = block_role(kind)
         if role == "reasoning" and self._settings.reasoning != "guard":
             return block if self._settings.reasoning == "keep" else _DROPPED
-        return self._walk(block, key, place, role, End.COMPLETE if comes_whole(kind) else None)
+        whole = kind != "text" and comes_whole(kind)
+        return self._walk(block, key, place, role, End.COMPLETE if whole else None)
 
     def _signed(self, block: dict[str, Any], key: Key, place: Place) -> Any:
         """A signature closes the reasoning it stands for, and is valid for that alone."""
@@ -327,9 +328,10 @@ class Texts:
 
 def is_signed(block: Mapping[str, Any]) -> bool:
     """Tell whether a block of reasoning has a signature, itself or in a part of it."""
-    return any(block.get(name) for name in _SIGNATURES) or any(
-        is_dict(part) and is_signed(part) for part in block.values()
-    )
+    for name, part in block.items():
+        if part and (name in _SIGNATURES or (is_dict(part) and is_signed(part))):
+            return True
+    return False
 
 
 def unsigned(block: Mapping[str, Any]) -> dict[str, Any]:
