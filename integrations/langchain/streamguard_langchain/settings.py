@@ -16,7 +16,6 @@ from streamguard import End, Transformer, __version__
 from streamguard.adapting import ReasoningPolicy, ToolArgsPolicy
 from streamguard.session import FindingHandler
 from streamguard_langchain.fingerprint import fingerprint
-from streamguard_langchain.kinds import is_identifier
 from streamguard_langchain.shapes import is_dict
 
 __all__ = [
@@ -25,7 +24,6 @@ __all__ = [
     "block_role",
     "end_of",
     "end_of_stream",
-    "is_kept",
     "is_sealed",
     "is_tool_block",
     "reason_of",
@@ -63,7 +61,6 @@ _TOOL_BLOCKS = frozenset(
         "tool_use",
     }
 )
-_KEPT = frozenset({"signature", "status", "thought_signature"})
 _ENDS: dict[str, End] = {
     **dict.fromkeys(
         (
@@ -176,11 +173,6 @@ def block_role(kind: object) -> Role:
 def is_tool_block(kind: object) -> bool:
     """Tell whether a block of content calls a tool; a text right before it ends there."""
     return kind in _TOOL_BLOCKS
-
-
-def is_kept(name: str) -> bool:
-    """Tell whether a field of a message's metadata holds what a model does not write freely."""
-    return name in _KEPT or is_identifier(name) or is_sealed(name)
 
 
 def is_sealed(name: str) -> bool:
