@@ -15,6 +15,7 @@ import streamguard_openai
 
 from streamguard import FenceScrubber, Pipeline, Redactor, Transformer
 
+from ..integrations.litellm.upstream import Script, Upstream  # noqa: TID252 - the server of the tests
 from .report import Report
 from .rounds import Turn, interleave
 from .texts import chunks, prose
@@ -30,7 +31,8 @@ GUARDS: dict[str, Transformer] = {
     "nothing": Pipeline(),
     "the guard": FenceScrubber("memory-context", "think") | Redactor(),
 }
-PIECES = chunks(prose(8_000), 4)
+TEXT = prose(8_000)
+PIECES = chunks(TEXT, 4)
 MESSAGE = {"id": "m", "type": "message", "role": "assistant", "model": "m", "content": [], "usage": {}}
 RESPONSE = {"id": "r", "object": "response", "model": "m", "output": [], "status": "in_progress"}
 
@@ -158,3 +160,27 @@ def test_a_chunk_of_an_sdk(report: Report, name: str) -> None:
         )
     )
     report.target(f"{name}: what the guard adds to the SDK, in percent", 100 * share, most=5)
+
+
+def test_a_chunk_from_a_socket(report: Report) -> None:
+    """What the openai SDK spends on chunks that come over HTTP one by one, and the guard beside."""
+    in_memory = clients("openai, chat")
+    with Upstream() as upstream:
+        client = openai.OpenAI(api_key="k", base_url=f"{upstream.url}/v1")
+        prompt: Any = [{"role": "user", "content": upstream.say(Script(content=TEXT, cut=4, pause=0.0005))}]
+
+        def turn() -> float:
+            stream = client.chat.completions.create(model="m", messages=prompt, stream=True)
+            start = process_time() - upstream.processor_time()
+            for _ in stream:
+                pass
+            return process_time() - upstream.processor_time() - start
+
+        turns = {"socket": turn, "bare": in_memory["bare"], "guarded": in_memory["the guard"]}
+        times = {key: best / len(PIECES) * 1e6 for key, best in interleave(turns, ROUNDS).items()}
+        client.close()
+    added = times["guarded"] - times["bare"]
+    report.note(f"openai, chat, over HTTP on loopback: {times['socket']:.0f} us a chunk itself.")
+    report.target(
+        "openai, chat over HTTP: what the guard adds, in percent", 100 * added / times["socket"], most=5
+    )
