@@ -12,7 +12,7 @@ from streamguard.adapting.cover import Cover
 from streamguard.adapting.errors import ErrorGuard, guard_error
 from streamguard.adapting.events import Adapter, guard_events, guard_events_sync
 from streamguard.adapting.json_lane import JsonLane
-from streamguard.adapting.lanes import LaneFinding, Lanes
+from streamguard.adapting.lanes import LaneFinding, Lanes, in_lane
 from streamguard.adapting.objects import guard_object
 from streamguard.adapting.parking import Parking
 from streamguard.adapting.paths import Path, Select
@@ -43,5 +43,6 @@ __all__ = [
     "guard_events",
     "guard_events_sync",
     "guard_object",
+    "in_lane",
     "with_attributes",
 ]

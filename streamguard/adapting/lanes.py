@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields
 
 from streamguard.session import End, Finding, FindingHandler, HiddenHandler, Session, Transformer
 
-__all__ = ["LaneFinding", "Lanes"]
+__all__ = ["LaneFinding", "Lanes", "in_lane"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class Lanes:
 
     def _opened(self, key: Hashable, guard: Transformer | None) -> Session:
         chosen = self._guard if guard is None else guard
-        session = chosen.session(on_finding=self._handler(key), on_hidden=self._on_hidden)
+        session = chosen.session(on_finding=in_lane(self._on_finding, key), on_hidden=self._on_hidden)
         self._sessions[key] = session
         self._closed.discard(key)
         return session
@@ -130,15 +130,16 @@ class Lanes:
         session = self._sessions.get(key)
         return 0 if session is None else session.pending
 
-    def _handler(self, key: Hashable) -> FindingHandler | None:
-        on_finding = self._on_finding
-        if on_finding is None:
-            return None
 
-        def report(found: Finding) -> None:
-            on_finding(LaneFinding(**{name: getattr(found, name) for name in _FIELDS}, lane=key))
+def in_lane(on_finding: FindingHandler | None, lane: Hashable, /) -> FindingHandler | None:
+    """Return what calls a handler with each finding as a `LaneFinding`; `None` if there is no handler."""
+    if on_finding is None:
+        return None
 
-        return report
+    def report(found: Finding) -> None:
+        on_finding(LaneFinding(**{name: getattr(found, name) for name in _FIELDS}, lane=lane))
+
+    return report
 
 
 _FIELDS = tuple(field.name for field in fields(Finding))

@@ -8,7 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamguard import End, FenceScrubber, Finding, Pipeline, PreambleTrimmer, Redactor, StreamClosedError
+from streamguard import (
+    End,
+    FenceScrubber,
+    Finding,
+    Pipeline,
+    PreambleTrimmer,
+    Redactor,
+    StreamClosedError,
+    Transformer,
+)
 from streamguard.adapting import Spread
 
 KEY = "sk-proj-" + "a1B2c3D4e5F6g7H8i9J0" * 3
@@ -21,8 +30,8 @@ PARTS = st.lists(
 )
 
 
-def spread(parts: Sequence[str], guard: object = GUARD, *, size: int = 10**6) -> list[tuple[int, str]]:
-    text: Spread[int] = Spread(guard)  # type: ignore[arg-type]
+def spread(parts: Sequence[str], guard: Transformer = GUARD, *, size: int = 10**6) -> list[tuple[int, str]]:
+    text: Spread[int] = Spread(guard)
     shown: list[tuple[int, str]] = []
     for block, part in enumerate(parts):
         for at in range(0, len(part), size):

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import Any
 
-from streamguard import End, Finding
-from streamguard.adapting import JsonLane, LaneFinding, Settings
-from streamguard.session import FindingHandler
+from streamguard import End
+from streamguard.adapting import JsonLane, Settings, in_lane
 from streamguard_anthropic.blocks import Block, Line, Text
 from streamguard_anthropic.shape import get, put
 
 __all__ = ["Texts"]
-
-_FINDING = tuple(field.name for field in fields(Finding))
 
 
 class Texts:
@@ -107,18 +103,8 @@ class Texts:
             shared = field == "text" and block.kind in ("text", None)
             text = self._shared.get(block.is_copy) if shared else None
             if text is None or text.block is None or not text.block.stopped:
-                text = Text(self._guards[field], block, field, self._handler(block.index))
+                text = Text(self._guards[field], block, field, in_lane(self._on_finding, block.index))
             if shared:
                 self._shared[block.is_copy] = text
             block.text = text
         return text
-
-    def _handler(self, lane: Any) -> FindingHandler | None:
-        on_finding = self._on_finding
-        if on_finding is None:
-            return None
-
-        def report(found: Finding) -> None:
-            on_finding(LaneFinding(**{name: getattr(found, name) for name in _FINDING}, lane=lane))
-
-        return report

@@ -316,6 +316,7 @@ def test_events_say_the_same_in_deltas_and_whole_over_all_blocks(
 
 def test_a_block_finishes_once_the_next_has_decided_its_text() -> None:
     first, second = text("one <"), text("two <")
+    # plain dictionaries stand for the typed blocks
     events = [*block_events(0, first, deltas=True), *block_events(1, second, deltas=True)]  # type: ignore[arg-type]
     shown = told([*events, {"event": "message-finish"}])
     kinds = [(event["event"], event.get("index")) for event in shown]
